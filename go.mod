@@ -1,0 +1,3 @@
+module github.com/budgetplan/budgetplan
+
+go 1.26

@@ -1,0 +1,165 @@
+// Package diag has the words in which every stage of budgetplan speaks of places, causes and findings.
+// It imports the standard library alone, so that each floor of the house can use it.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Severity ranks a finding. Off is the severity of a rule that a policy has switched off.
+type Severity uint8
+
+// The severities, in rising order. Info never fails a run.
+const (
+	Off Severity = iota
+	Info
+	Warning
+	Error
+)
+
+var severityNames = [...]string{"off", "info", "warning", "error"}
+
+// String gives the word that policies and reports use.
+func (s Severity) String() string { return severityNames[s] }
+
+// ParseSeverity reads the word of a policy; ok is false for any other word.
+func ParseSeverity(word string) (s Severity, ok bool) {
+	i := slices.Index(severityNames[:], word)
+	return Severity(max(i, 0)), i >= 0
+}
+
+// Span is a place in a file. Lines and columns are 1-based, columns count runes; Line 0 is nowhere.
+// EndCol is the column after the last rune, or 0 where only the start is known.
+type Span struct {
+	File              string
+	Line, Col, EndCol int32
+}
+
+// Nowhere reports whether the span points at no line.
+func (s Span) Nowhere() bool { return s.Line == 0 }
+
+// String gives file:line:column, as editors follow it.
+func (s Span) String() string {
+	switch {
+	case s.Nowhere():
+		return s.File
+	case s.Col == 0:
+		return fmt.Sprintf("%s:%d", s.File, s.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", s.File, s.Line, s.Col)
+}
+
+// Compare orders spans by file, line and column.
+func (s Span) Compare(t Span) int {
+	return cmp.Or(cmp.Compare(s.File, t.File), cmp.Compare(s.Line, t.Line), cmp.Compare(s.Col, t.Col))
+}
+
+// Default is a value that nobody wrote: Platform's Field has Value since version Since, as Source
+// (module@version and file) states.
+type Default struct {
+	Platform, Field, Value, Since, Source string
+}
+
+// String names the default the way a reader would look it up: "envoy's route.timeout 15s".
+func (d *Default) String() string {
+	return fmt.Sprintf("%s's default %s %s", d.Platform, d.Field, d.Value)
+}
+
+// Origin says where a value comes from: written at Span, or supplied by Default. A default keeps the
+// Span of the thing that it was supplied for, if there is one.
+type Origin struct {
+	Span
+	Default *Default
+}
+
+// Written reports whether a person wrote the value.
+func (o *Origin) Written() bool { return o != nil && o.Default == nil }
+
+// Code is one kind of finding. Each is declared once, where it is raised. Name reads after "allow";
+// Summary is one line, lower case, without a period.
+type Code struct {
+	ID, Name, Summary string
+	Severity          Severity
+}
+
+// Edit replaces the text at a place. An empty span (EndCol equal to Col) inserts.
+type Edit struct {
+	At  Span
+	New string
+}
+
+// Note is a further place, or a line of arithmetic, that belongs to a finding.
+type Note struct {
+	Text string
+	At   *Origin
+}
+
+// Fix is a single change that ends a finding: set Key, written at At as From, to at most or at least To
+// (Bound says which; empty means exactly To).
+type Fix struct {
+	Subject, Key string
+	At           Span
+	From         string
+	Bound        string
+	To           string
+}
+
+// Suppression says why a finding is not counted.
+type Suppression struct {
+	Reason string
+	At     Span
+}
+
+// Finding is what a stage or a rule has to say about one subject. Message states the fact with its
+// numbers, Help the change, Notes everything else that contributed; all are lower case, without a
+// final period, with names in backticks.
+type Finding struct {
+	Code            *Code
+	Severity        Severity
+	Subject, Detail string
+	// Cause is the value that makes it so; findings of one code with one cause are told once.
+	Cause *Origin
+	// At is where to point; the zero Span means the place of Cause.
+	At            Span
+	Message, Help string
+	Notes         []Note
+	Edits         []Edit
+	Fixes         []Fix
+	// Touched weighs the finding: requests a second where rates are known, else per request.
+	Touched float64
+	// Count and Subjects are set by grouping: how many subjects share the cause, and which, worst first.
+	Count    int
+	Subjects []string
+	// Ignored is set when an ignore suppresses the finding.
+	Ignored *Suppression
+}
+
+// Place is the span to point at.
+func (f *Finding) Place() Span {
+	if f.At.Line == 0 && f.Cause != nil && f.At.File == "" {
+		return f.Cause.Span
+	}
+	return f.At
+}
+
+// Sort orders findings by severity, then by the requests they touch, then by place, code and subject,
+// so that the order of files on the command line never shows.
+func Sort(fs []Finding) {
+	slices.SortStableFunc(fs, func(a, b Finding) int {
+		return cmp.Or(
+			-cmp.Compare(a.Severity, b.Severity),
+			-cmp.Compare(a.Touched, b.Touched),
+			a.Place().Compare(b.Place()),
+			cmp.Compare(a.Code.ID, b.Code.ID),
+			cmp.Compare(a.Subject, b.Subject),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+}
+
+// New starts a finding of a code with the code's own severity.
+func (c *Code) New(subject string, at Span, format string, args ...any) Finding {
+	return Finding{Code: c, Severity: c.Severity, Subject: subject, At: at, Message: fmt.Sprintf(format, args...)}
+}
