@@ -1,0 +1,46 @@
+// Package importers has the type of an importer: a value in a list (package all) that recognises bytes by
+// their content and turns them into a fragment of a plan. It reports what it read and judges nothing.
+package importers
+
+import (
+	"github.com/budgetplan/budgetplan/internal/yamlsrc"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// Importer reads one kind of file.
+type Importer struct {
+	// Name is the word of `sources:` and of `import --as`.
+	Name string
+	// Title says in a few words what the importer reads, for messages and docs.
+	Title string
+	// Recognise reports whether the content is of this kind. It looks at the content alone, never at the name.
+	Recognise func(*Source) bool
+	// Import gives everything that the source says, each value with its place. It always gives a fragment,
+	// and findings for what it could not read or understand.
+	Import func(*Source) (*model.Fragment, []diag.Finding)
+	// Codes are the findings that Import raises.
+	Codes []*diag.Code
+}
+
+// Source is one named input.
+type Source struct {
+	// File is the name to show, relative to the working directory; `-` for standard input.
+	File  string
+	Bytes []byte
+	// Service says whose calls these are where the file does not; from `sources:`.
+	Service model.Val[string]
+	// Platforms are the versions whose defaults hold.
+	Platforms map[string]model.Val[string]
+
+	yaml         *yamlsrc.File
+	yamlFindings []diag.Finding
+}
+
+// YAML parses the source once, as YAML or JSON. The file is never nil; the findings are syntax errors.
+func (s *Source) YAML() (*yamlsrc.File, []diag.Finding) {
+	if s.yaml == nil {
+		s.yaml, s.yamlFindings = yamlsrc.Parse(s.File, s.Bytes)
+	}
+	return s.yaml, s.yamlFindings
+}

@@ -1,0 +1,44 @@
+// Package render has the type of a renderer: a value in a list (package all) that writes one format.
+package render
+
+import (
+	"io"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// Kind says which command a format belongs to.
+type Kind uint8
+
+// The kinds of output.
+const (
+	Check Kind = 1 << iota // findings
+	Plan                   // budgets, then findings
+	Graph                  // pictures
+)
+
+// Renderer writes one format. What it cannot express it says in the output, never dropping it silently.
+type Renderer struct {
+	Name   string
+	Kind   Kind
+	Title  string
+	Render func(io.Writer, *Input) error
+}
+
+// Input is everything that a command found out. Several plans of one run are several Inputs.
+type Input struct {
+	Plan     *model.Plan
+	Graph    *solver.Graph
+	Solution *solver.Solution
+	// Findings are grouped and sorted; those with Ignored set are shown only where a format has room for them.
+	Findings []diag.Finding
+	// Source gives the bytes of a file that was read, nil where there are none.
+	Source func(file string) []byte
+	// Color is true where ANSI colours are wanted. Width is the terminal's, 0 for none.
+	Color bool
+	Width int
+	// Quiet leaves infos out; Verbose shows ignored findings too.
+	Quiet, Verbose bool
+}
