@@ -99,6 +99,11 @@ func (d Duration) Share(part, whole Duration) Duration {
 	return d.mulDiv(uint64(part), uint64(whole), false)
 }
 
+// MulDivDown gives ⌊d × num ÷ den⌋ for fractions num ≥ 0 and den > 0, exactly.
+func (d Duration) MulDivDown(num, den Fraction) Duration {
+	return d.mulDiv(uint64(num), uint64(den), false)
+}
+
 func (d Duration) mulDiv(num, den uint64, up bool) Duration {
 	switch {
 	case !d.Finite():
@@ -184,7 +189,7 @@ func ParseDuration(text string) (Duration, error) {
 	}
 	if i := strings.IndexByte(s, 'd'); i > 0 {
 		days, err := parseDecimal(s[:i], 86400*Second)
-		if err != nil {
+		if err != nil || strings.Trim(s[:i], "0123456789.") != "" {
 			return 0, fmt.Errorf("`%s` is not a duration, write `7d`, `1.5s` or `250ms`", text)
 		}
 		total, s = days, s[i+1:]

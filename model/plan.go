@@ -97,6 +97,12 @@ var flowNames = [...]string{"sequence", "call", "parallel", "fallback", "one_of"
 // String gives the key that the plan language uses.
 func (k FlowKind) String() string { return flowNames[k] }
 
+// Sums reports whether the elements of such a flow follow each other in time, so that their times add up.
+// Unordered elements may (the upper bound), or may not (the lower one).
+func (k FlowKind) Sums(upper bool) bool {
+	return k == Sequence || k == Fallback || k == Unordered && upper
+}
+
 // Flow is a tree of calls: One has Call, every other kind has Of.
 type Flow struct {
 	Kind FlowKind

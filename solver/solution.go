@@ -76,7 +76,7 @@ type LegTimes struct {
 	// FalseTimeout bounds the share of healthy attempts that the patience cuts; known where FalseKnown.
 	FalseTimeout float64
 	FalseKnown   bool
-	// One is the need of one attempt without network, Need that of the whole call.
+	// One is the need of one attempt as the caller sees it, Need that of the whole call.
 	One, Need Need
 	// Budget is Unknown without an SLO or for a call that nobody waits for; BudgetBy is the root that decided.
 	Budget   model.Duration

@@ -1,0 +1,174 @@
+package solver
+
+import "github.com/budgetplan/budgetplan/model"
+
+// budgets runs need and budget once for every percentile that a root asks for, and keeps the worst of each.
+// One pass serves all roots of a group: a budget only grows with what its service receives, so the least over
+// the roots is the budget of the least.
+func (s *solve) budgets() {
+	s.groupRoots()
+	for i := range s.sol.Legs {
+		t := &s.sol.Legs[i]
+		t.Budget, t.BudgetBy, t.Slack, t.Given = model.Unknown, -1, model.Unknown, model.Unknown
+	}
+	for i := range s.sol.Nodes {
+		t := &s.sol.Nodes[i]
+		t.Received, t.ReceivedBy, t.ReceivedRoot, t.Slack = model.Unknown, -1, -1, model.Unknown
+	}
+	for _, gr := range s.groups {
+		s.needs(gr)
+		s.rootNeeds(gr)
+		s.spend(gr)
+	}
+}
+
+func (s *solve) rootNeeds(gr *group) {
+	for _, r := range gr.roots {
+		root, t := &s.g.Roots[r], &s.sol.Roots[r]
+		need := gr.node[root.Node]
+		need.V = need.V.Add(root.Overhead)
+		t.Need = need.settle()
+		t.Slack = model.Unknown
+		if root.SLO == model.NoLimit {
+			continue
+		}
+		t.Feasible = need.V <= root.SLO
+		t.FeasibleKnown = !t.Feasible || t.Need.Known == Complete
+		if t.Need.Known != Nothing {
+			t.Slack, t.SlackKnown = root.SLO-need.V, t.Need.Known
+		}
+	}
+}
+
+// spending is one top-down pass: what each node receives under an SLO, and where none reaches it.
+type spending struct {
+	*solve
+	gr *group
+	// funded is what an SLO gives, Unknown where none does; bare what limits alone give.
+	funded, bare []given
+	split        splitter
+}
+
+// given is a time, the leg that gives it (-1: the root itself), and the root that it comes from.
+type given struct {
+	time model.Duration
+	by   LegID
+	root int32
+}
+
+func (s *solve) spend(gr *group) {
+	p := spending{solve: s, gr: gr, funded: make([]given, len(s.g.Nodes)), bare: make([]given, len(s.g.Nodes))}
+	for i := range p.funded {
+		p.funded[i] = given{model.Unknown, -1, -1}
+		p.bare[i] = p.funded[i]
+	}
+	p.split = newSplitter(s, gr)
+	for _, r := range gr.roots {
+		root := &s.g.Roots[r]
+		if root.SLO != model.NoLimit {
+			p.give(p.funded, root.Node, given{max(0, root.SLO.Sub(root.Overhead)), -1, r})
+		} else {
+			p.give(p.bare, root.Node, given{max(0, root.Timeout.Sub(root.Overhead)), -1, r})
+		}
+	}
+	for _, n := range s.g.Order {
+		if gr.has(n) {
+			p.node(n)
+		}
+	}
+}
+
+// give keeps the tightest giver; a root without any limit gives nothing.
+func (p *spending) give(to []given, n NodeID, g given) {
+	if g.time.Finite() && (!to[n].time.Finite() || g.time < to[n].time) {
+		to[n] = g
+	}
+}
+
+func (p *spending) node(n NodeID) {
+	t, node := &p.sol.Nodes[n], &p.g.Nodes[n]
+	from := p.funded[n]
+	for _, g := range []given{from, p.bare[n]} {
+		if g.time < t.Received {
+			t.Received, t.ReceivedBy, t.ReceivedRoot = g.time, g.by, g.root
+		}
+	}
+	if from.time.Finite() && from.by < 0 {
+		p.slack(t, from.time, p.gr.node[n])
+	}
+	if p.isRoot(n) {
+		p.needRow(t, p.gr.node[n])
+	}
+	if node.flowAt == node.flowEnd {
+		return
+	}
+	funded := from.time.Finite()
+	if funded {
+		p.split.split(node.flowAt, node.Margin.Keep(min(from.time, node.Limit).Sub(node.Local())))
+	}
+	p.g.Out(n, func(l LegID) { p.leg(l, funded, from.root) })
+}
+
+// leg books one call: its budget and slack, and what its callee is given (numbers.md 7, 11, 21).
+func (p *spending) leg(id LegID, funded bool, root int32) {
+	l, t := &p.g.Legs[id], &p.sol.Legs[id]
+	one, need := p.gr.one[id], p.gr.leg[id]
+	if need.V >= t.Need.V {
+		t.One, t.Need = one, need
+	}
+	callee := p.calleeNeed(l, one)
+	row := &p.sol.Nodes[l.To]
+	p.needRow(row, callee)
+	if !l.Awaited() || !funded {
+		p.give(p.bare, l.To, given{t.Patience, id, root})
+		if t.Patience < t.Given {
+			t.Given = t.Patience
+		}
+		return
+	}
+	budget := p.split.budget[id]
+	n, waits := l.planned(t)
+	time := max(0, min(budget.Div(l.Repeat).Sub(waits).Div(n).Sub(l.Network), t.Patience))
+	p.give(p.funded, l.To, given{time, id, root})
+	p.slack(row, time, callee)
+	if budget < t.Budget {
+		t.Budget, t.BudgetBy = budget, root
+	}
+	t.Given = min(t.Given, time)
+	if need.Known != Nothing && budget.Sub(need.V) < t.Slack {
+		t.Slack, t.SlackKnown = budget-need.V, need.Known
+	}
+}
+
+// calleeNeed is what one attempt needs of the callee, the network out.
+func (p *spending) calleeNeed(l *Leg, one Need) Need {
+	v := max(0, one.V.Sub(l.Network))
+	if !p.g.Nodes[l.To].Leaf {
+		v = max(v, p.gr.node[l.To].V)
+	}
+	return Need{v, one.Known}.settle()
+}
+
+// isRoot reports whether requests of the group come in at the node.
+func (p *spending) isRoot(n NodeID) bool {
+	return p.funded[n].by < 0 && p.funded[n].root >= 0 || len(p.g.In(n)) == 0 || p.bare[n].by < 0 && p.bare[n].root >= 0
+}
+
+// needRow keeps what the most demanding caller needs.
+func (p *spending) needRow(t *NodeTimes, need Need) {
+	if need.V > t.Need.V || t.Need.Known == Nothing {
+		t.Need = need
+	}
+}
+
+// slack keeps the least of given − needed. It is an upper bound as soon as one caller's need is.
+func (p *spending) slack(t *NodeTimes, given model.Duration, need Need) {
+	if need.Known == Nothing {
+		return
+	}
+	if t.SlackKnown == Nothing {
+		t.SlackKnown = Complete
+	}
+	t.SlackKnown = min(t.SlackKnown, need.Known)
+	t.Slack = min(t.Slack, given-need.V)
+}

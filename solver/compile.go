@@ -1,0 +1,382 @@
+package solver
+
+import (
+	"strings"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// Cycle is raised by Compile.
+var Cycle = &diag.Code{
+	ID: "BP007", Name: "cycle", Severity: diag.Error,
+	Summary: "services call each other in a circle",
+}
+
+// Codes are the findings that this package raises.
+var Codes = []*diag.Code{Cycle}
+
+// What holds where nobody said (DESIGN.md §2).
+const (
+	DefaultMargin     model.Fraction = 50_000  // 5%
+	DefaultHeadroom   model.Fraction = 100_000 // 10%
+	DefaultPercentile model.Fraction = 990_000 // p99
+	DefaultAttempts   int32          = 1
+	DefaultHedges     int32          = 2 // copies, where hedging is asked for
+)
+
+// unlimited stands for attempts without an end; it is far above MaxCount.
+const unlimited int64 = 1 << 62
+
+// Compile turns a plan into a graph. It always gives one: each cycle is a finding, and is cut at the back edge of
+// a depth-first walk from the roots in file order, calls in file order (from its first service where no root
+// reaches it).
+func Compile(p *model.Plan) (*Graph, []diag.Finding) {
+	c := &compiler{plan: p, called: make([]bool, len(p.Services)), cut: make([]bool, len(p.Calls))}
+	c.walk()
+	g := &Graph{plan: p}
+	c.nodes(g)
+	c.legs(g)
+	c.bodies(g)
+	g.index()
+	g.order(c.order)
+	c.roots(g)
+	return g, c.findings
+}
+
+type compiler struct {
+	plan     *model.Plan
+	called   []bool // by service: some call that is not cut reaches it
+	cut      []bool // by call
+	order    []model.ServiceID
+	findings []diag.Finding
+}
+
+// walk visits every service depth first, cuts the calls that close a cycle, and leaves a topological order.
+func (c *compiler) walk() {
+	for _, call := range c.plan.Calls {
+		c.called[call.To] = true
+	}
+	state := make([]visitState, len(c.plan.Services))
+	for _, e := range c.plan.Entrypoints {
+		c.visit(e.Call, state)
+	}
+	for s := range c.plan.Services {
+		if !c.called[s] {
+			c.visit(model.ServiceID(s), state)
+		}
+	}
+	for s := range c.plan.Services {
+		c.visit(model.ServiceID(s), state)
+	}
+	for i, j := 0, len(c.order)-1; i < j; i, j = i+1, j-1 {
+		c.order[i], c.order[j] = c.order[j], c.order[i]
+	}
+	clear(c.called)
+	for i, call := range c.plan.Calls {
+		if !c.cut[i] {
+			c.called[call.To] = true
+		}
+	}
+}
+
+type visitState uint8
+
+const (
+	unseen visitState = iota
+	open
+	done
+)
+
+// frame is one service of the walk's own stack, which a chain of any depth cannot overflow.
+type frame struct {
+	service model.ServiceID
+	calls   []model.CallID
+}
+
+func (c *compiler) visit(root model.ServiceID, state []visitState) {
+	if state[root] != unseen {
+		return
+	}
+	state[root] = open
+	stack := []frame{{root, c.callsOf(root)}}
+	for len(stack) > 0 {
+		top := &stack[len(stack)-1]
+		if len(top.calls) == 0 {
+			state[top.service] = done
+			c.order = append(c.order, top.service)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		id := top.calls[0]
+		top.calls = top.calls[1:]
+		switch to := c.plan.Calls[id].To; state[to] {
+		case unseen:
+			state[to] = open
+			stack = append(stack, frame{to, c.callsOf(to)})
+		case open:
+			c.cut[id] = true
+			c.report(id, stack)
+		}
+	}
+}
+
+func (c *compiler) callsOf(s model.ServiceID) []model.CallID {
+	var calls []model.CallID
+	c.plan.Services[s].Flow.Walk(func(id model.CallID) { calls = append(calls, id) })
+	return calls
+}
+
+func (c *compiler) report(id model.CallID, stack []frame) {
+	call := &c.plan.Calls[id]
+	first := len(stack) - 1
+	for stack[first].service != call.To {
+		first--
+	}
+	var names []string
+	for _, f := range stack[first:] {
+		names = append(names, "`"+c.plan.Services[f.service].Name+"`")
+	}
+	names = append(names, names[0])
+	if len(names) > 10 {
+		names = append(append(names[:5:5], "…"), names[len(names)-4:]...)
+	}
+	f := Cycle.New(call.ID, call.At, "%s is a cycle", strings.Join(names, " → "))
+	f.Cause = &diag.Origin{Span: call.At}
+	f.Notes = []diag.Note{{Text: "the rest is analysed without the call `" + call.ID + "`"}}
+	f.Help = "remove one of these calls, or name the operations apart (`" + c.plan.Services[call.To].Name +
+		".first`, `" + c.plan.Services[call.To].Name + ".second`) where they are different ones"
+	c.findings = append(c.findings, f)
+}
+
+func (c *compiler) nodes(g *Graph) {
+	g.Nodes = make([]Node, 0, len(c.plan.Services))
+	for i := range c.plan.Services {
+		s := &c.plan.Services[i]
+		g.Nodes = append(g.Nodes, Node{
+			Service: model.ServiceID(i),
+			Waiter:  -1,
+			Before:  s.Before.Or(0),
+			After:   s.After.Or(0),
+			Queue:   s.QueueTimeout.Or(0),
+			Limit:   s.ServerTimeout.Or(model.NoLimit),
+			Margin:  s.Margin.Or(model.Margin{Share: DefaultMargin}),
+			Honors:  s.Honors.Or(0),
+		})
+	}
+}
+
+// legs writes the waiters of every call out in series, with a node for each inner one.
+func (c *compiler) legs(g *Graph) {
+	g.FirstLeg = make([]LegID, len(c.plan.Calls))
+	g.Legs = make([]Leg, 0, len(c.plan.Calls))
+	for i := range c.plan.Calls {
+		call := &c.plan.Calls[i]
+		g.FirstLeg[i] = -1
+		if c.cut[i] || len(call.Waiters) == 0 {
+			continue
+		}
+		g.FirstLeg[i] = LegID(len(g.Legs))
+		from := NodeID(call.From)
+		for w := range call.Waiters {
+			to := NodeID(call.To)
+			last := w == len(call.Waiters)-1
+			if !last {
+				to = NodeID(len(g.Nodes))
+				g.Nodes = append(g.Nodes, Node{
+					Service: call.To,
+					Waiter:  LegID(len(g.Legs) + 1),
+					Limit:   model.NoLimit,
+					Honors:  call.Waiters[w+1].Honors.Or(0),
+				})
+			}
+			g.Legs = append(g.Legs, compileLeg(call, model.CallID(i), int32(w), from, to, last))
+			from = to
+		}
+	}
+}
+
+// compileLeg applies the defaults of one waiter. What a call says of its nature holds for its first leg, what it
+// says of latency for its last (numbers.md 19).
+func compileLeg(call *model.Call, id model.CallID, w int32, from, to NodeID, last bool) Leg {
+	wt := &call.Waiters[w]
+	l := Leg{
+		Call: id, Waiter: w, From: from, To: to, Last: last,
+		Timeout:    wt.Timeout.Or(model.Unknown),
+		PerTry:     wt.PerTry.Or(model.Unknown),
+		Read:       wt.Read.Or(model.Unknown),
+		Connect:    wt.Connect.Or(0),
+		ConnectSet: wt.Connect.Set(),
+		Extra:      wt.ConnectExtra.Or(false),
+		Pool:       wt.Pool.Or(0),
+		Attempts:   int64(wt.Attempts.Or(DefaultAttempts)),
+		Copies:     1,
+		RetryOn:    wt.RetryOn.Or(model.AnyFailure),
+		Window:     wt.RetryWindow.Or(model.NoLimit),
+		MinLeft:    minLeft(call, wt),
+		Budget:     wt.RetryBudget.Or(-1),
+		Repeat:     1,
+		FanOut:     1,
+	}
+	if l.Attempts >= int64(model.Unlimited) {
+		l.Attempts = unlimited
+	}
+	if wt.Hedge.Set() {
+		l.Copies = int64(max(1, wt.Hedge.Attempts.Or(DefaultHedges)))
+		l.After = wt.Hedge.After.Or(0)
+	}
+	if w == 0 {
+		l.Repeat = int64(call.Repeat.Or(1))
+		l.FanOut = int64(call.FanOut.Or(1))
+		l.Network = call.Network.Or(0)
+		l.Optional = call.Optional.Or(false)
+		l.Async = call.Async.Or(false)
+		l.Stream = call.Stream.Or(false)
+		l.Fixed = call.Fixed.Or(model.Fixed{})
+	}
+	return l
+}
+
+// minLeft resolves `min_remaining`: a percentile is taken from the call's latency, without headroom, and asks
+// for nothing where that is unknown.
+func minLeft(call *model.Call, w *model.Waiter) model.Duration {
+	m := w.MinRemaining.Or(model.MinRemaining{})
+	if m.Percentile == 0 {
+		return m.D
+	}
+	d, _, _ := call.Latency.Quantile(m.Percentile)
+	return d.Or(0)
+}
+
+// bodies flattens every flow into preorder. A group directly in one of its kind, and a group of one, are
+// written out, so that they count as if they had never been grouped.
+func (c *compiler) bodies(g *Graph) {
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		n.flowAt = int32(len(g.flow))
+		if n.Waiter >= 0 {
+			g.flow = append(g.flow, flowNode{kind: model.One, leg: n.Waiter, end: n.flowAt + 1})
+		} else if f, ok := c.trim(c.plan.Services[n.Service].Flow); ok {
+			g.emit(f)
+		}
+		n.flowEnd = int32(len(g.flow))
+		n.Leaf = true
+		for _, f := range g.flow[n.flowAt:n.flowEnd] {
+			if f.kind == model.One && g.Legs[f.leg].Awaited() {
+				n.Leaf = false
+			}
+		}
+	}
+}
+
+// trim drops cut calls and needless groups; ok is false where nothing is left.
+func (c *compiler) trim(f model.Flow) (model.Flow, bool) {
+	if f.Kind == model.One {
+		return f, !c.cut[f.Call] && len(c.plan.Calls[f.Call].Waiters) > 0
+	}
+	var of []model.Flow
+	for _, e := range f.Of {
+		e, ok := c.trim(e)
+		switch {
+		case !ok:
+		case e.Kind == f.Kind:
+			of = append(of, e.Of...)
+		default:
+			of = append(of, e)
+		}
+	}
+	switch len(of) {
+	case 0:
+		return f, false
+	case 1:
+		return of[0], true
+	}
+	f.Of = of
+	return f, true
+}
+
+func (g *Graph) emit(f model.Flow) {
+	at := len(g.flow)
+	g.flow = append(g.flow, flowNode{kind: f.Kind, leg: -1})
+	if f.Kind == model.One {
+		g.flow[at].leg = g.FirstLeg[f.Call]
+	} else {
+		for _, e := range f.Of {
+			g.emit(e)
+		}
+	}
+	g.flow[at].end = int32(len(g.flow))
+}
+
+// index lists the legs into each node. A leg that stands in no body (a call outside every flow) is left out.
+func (g *Graph) index() {
+	live := make([]bool, len(g.Legs))
+	for _, f := range g.flow {
+		if f.kind == model.One {
+			live[f.leg] = true
+		}
+	}
+	g.inAt = make([]int32, len(g.Nodes)+1)
+	for l, ok := range live {
+		if ok {
+			g.inAt[g.Legs[l].To+1]++
+		}
+	}
+	for i := range g.Nodes {
+		g.inAt[i+1] += g.inAt[i]
+	}
+	g.inLegs = make([]LegID, g.inAt[len(g.Nodes)])
+	next := append([]int32(nil), g.inAt...)
+	for l, ok := range live {
+		if ok {
+			to := g.Legs[l].To
+			g.inLegs[next[to]] = LegID(l)
+			next[to]++
+		}
+	}
+}
+
+// order puts the inner waiters of a call between its caller and its callee.
+func (g *Graph) order(services []model.ServiceID) {
+	g.Order = make([]NodeID, 0, len(g.Nodes))
+	for _, s := range services {
+		g.Order = append(g.Order, NodeID(s))
+		g.Out(NodeID(s), func(l LegID) {
+			for n := g.Legs[l].To; g.Nodes[n].Waiter >= 0; n = g.Legs[g.Nodes[n].Waiter].To {
+				g.Order = append(g.Order, n)
+			}
+		})
+	}
+}
+
+func (c *compiler) roots(g *Graph) {
+	for i := range c.plan.Entrypoints {
+		e := &c.plan.Entrypoints[i]
+		attempts := int64(e.Attempts.Or(DefaultAttempts))
+		if attempts >= int64(model.Unlimited) {
+			attempts = unlimited
+		}
+		g.Roots = append(g.Roots, Root{
+			Entrypoint: int32(i),
+			Node:       NodeID(e.Call),
+			SLO:        e.SLO.Or(model.NoLimit),
+			Timeout:    e.Timeout.Or(model.NoLimit),
+			TimeoutSet: e.Timeout.Set(),
+			Overhead:   e.Overhead.Or(0),
+			Attempts:   attempts,
+			Percentile: e.Percentile.Or(DefaultPercentile),
+			Rate:       e.Rate.Or(0),
+		})
+	}
+	entered := make([]bool, len(c.plan.Services))
+	for _, e := range c.plan.Entrypoints {
+		entered[e.Call] = true
+	}
+	for s := range c.plan.Services {
+		if !entered[s] && !c.called[s] {
+			g.Roots = append(g.Roots, Root{
+				Entrypoint: -1, Node: NodeID(s), SLO: model.NoLimit, Timeout: model.NoLimit, Attempts: 1, Percentile: DefaultPercentile,
+			})
+		}
+	}
+}

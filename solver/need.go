@@ -1,0 +1,176 @@
+package solver
+
+import (
+	"slices"
+
+	"github.com/budgetplan/budgetplan/model"
+)
+
+// group is the roots that ask for one percentile, and the needs at it. Almost every plan has one group.
+type group struct {
+	percentile model.Fraction
+	roots      []int32
+	// in marks the nodes that its roots reach; nil where that is all of them.
+	in   []bool
+	one  []Need // by leg: one attempt, as its caller sees it
+	leg  []Need // by leg: the whole call
+	node []Need // by node: one attempt, by its structure
+}
+
+// has reports whether some root of the group reaches the node.
+func (gr *group) has(n NodeID) bool { return gr.in == nil || gr.in[n] }
+
+// groupRoots sorts the roots by the percentile that they ask for.
+func (s *solve) groupRoots() {
+	for r := range s.g.Roots {
+		p := s.g.Roots[r].Percentile
+		i := slices.IndexFunc(s.groups, func(gr *group) bool { return gr.percentile == p })
+		if i < 0 {
+			i = len(s.groups)
+			s.groups = append(s.groups, &group{percentile: p})
+		}
+		s.groups[i].roots = append(s.groups[i].roots, int32(r))
+	}
+	for _, gr := range s.groups {
+		if len(s.groups) > 1 {
+			gr.in = make([]bool, len(s.g.Nodes))
+			for _, r := range gr.roots {
+				gr.in[s.g.Roots[r].Node] = true
+			}
+			for _, n := range s.g.Order {
+				if gr.in[n] {
+					s.g.Out(n, func(l LegID) { gr.in[s.g.Legs[l].To] = true })
+				}
+			}
+		}
+		gr.one = make([]Need, len(s.g.Legs))
+		gr.leg = make([]Need, len(s.g.Legs))
+		gr.node = make([]Need, len(s.g.Nodes))
+	}
+}
+
+// needs computes, callees before callers, the least time that everything needs (DESIGN.md §1, numbers.md 5–8).
+func (s *solve) needs(gr *group) {
+	for i := len(s.g.Order) - 1; i >= 0; i-- {
+		n := s.g.Order[i]
+		if !gr.has(n) {
+			continue
+		}
+		s.g.Out(n, func(l LegID) {
+			gr.one[l] = s.oneNeed(gr, l, gr.node[s.g.Legs[l].To])
+			gr.leg[l] = s.legNeed(l, gr.one[l])
+		})
+		gr.node[n] = s.nodeNeed(n, func(l LegID) Need { return gr.leg[l] })
+	}
+}
+
+// oneNeed is what one attempt needs: the larger of the measured latency with headroom, and network time plus what
+// the callee's structure needs. A leaf needs its latency, else its local work.
+func (s *solve) oneNeed(gr *group, id LegID, callee Need) Need {
+	l := &s.g.Legs[id]
+	measured, known := s.measured(gr.percentile, id)
+	if known && s.g.Nodes[l.To].Leaf {
+		return Need{measured, Complete}
+	}
+	return Need{max(measured, l.Network.Add(callee.V)), callee.Known}.settle()
+}
+
+// measured is the latency at the percentile that sizes the call, with headroom unless it is exact.
+func (s *solve) measured(percentile model.Fraction, id LegID) (model.Duration, bool) {
+	if !s.g.Legs[id].Last {
+		return 0, false
+	}
+	call, _ := s.g.CallOf(id)
+	d, _, exact := call.Latency.Quantile(call.Percentile.Or(percentile))
+	switch {
+	case !d.Set():
+		return 0, false
+	case exact:
+		return d.V, true
+	}
+	return d.V.MulUp(model.Whole + call.Headroom.Or(DefaultHeadroom)), true
+}
+
+// legNeed is what a whole call needs. Unlimited attempts need one.
+func (s *solve) legNeed(id LegID, one Need) Need {
+	l, t := &s.g.Legs[id], &s.sol.Legs[id]
+	switch {
+	case !l.Awaited():
+		return Need{0, Complete}
+	case l.Optional:
+		own := l.own(t)
+		if !own.Finite() {
+			return Need{}
+		}
+		return Need{own, Complete}
+	}
+	n, waits := l.planned(t)
+	return Need{one.V.Mul(n).Add(waits).Mul(l.Repeat), one.Known}.settle()
+}
+
+// own is a call's own limit for all its repeats: its timeout, else its sequence.
+func (l *Leg) own(t *LegTimes) model.Duration {
+	if l.Timeout.Finite() {
+		return l.Timeout.Mul(l.Repeat)
+	}
+	return t.Sequence.Mul(l.Repeat)
+}
+
+// planned gives the attempts and the back-off that a budget is made for.
+func (l *Leg) planned(t *LegTimes) (attempts int64, backoff model.Duration) {
+	if l.Attempts == unlimited {
+		return 1, 0
+	}
+	return l.Attempts, t.BackoffSum
+}
+
+// settle says "at least" for a need of which only a part is known, and nothing for one without any known part.
+func (n Need) settle() Need {
+	if n.Known != Complete {
+		n.Known = Nothing
+		if n.V > 0 {
+			n.Known = Partial
+		}
+	}
+	return n
+}
+
+// nodeNeed is what one attempt at a service needs: its work, and what its calls need with the margin on top.
+func (s *solve) nodeNeed(id NodeID, of func(LegID) Need) Need {
+	n := &s.g.Nodes[id]
+	local := n.Local()
+	if n.Leaf {
+		svc := &s.g.plan.Services[n.Service]
+		if svc.Before.Set() || svc.After.Set() {
+			return Need{local, Complete}
+		}
+		return Need{}
+	}
+	calls := s.foldNeed(n.flowAt, of)
+	gross := n.Margin.Gross(calls.V)
+	if calls.V == 0 && calls.Known != Complete {
+		gross = 0
+	}
+	return Need{local.Add(gross), calls.Known}.settle()
+}
+
+// foldNeed composes needs over a body: what nobody ordered needs at least its longest.
+func (s *solve) foldNeed(at int32, of func(LegID) Need) Need {
+	f := &s.g.flow[at]
+	if f.kind == model.One {
+		return of(f.leg)
+	}
+	total := Need{Known: Complete}
+	for i := at + 1; i < f.end; i = s.g.flow[i].end {
+		n := s.foldNeed(i, of)
+		if f.kind.Sums(false) {
+			total.V = total.V.Add(n.V)
+		} else {
+			total.V = max(total.V, n.V)
+		}
+		if n.Known != Complete {
+			total.Known = Partial
+		}
+	}
+	return total
+}

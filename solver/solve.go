@@ -1,0 +1,62 @@
+package solver
+
+import "github.com/budgetplan/budgetplan/model"
+
+// Options choose what Solve computes.
+type Options struct {
+	// Policy splits budgets: `eqf` (the default, also for ""), `eqs` or `equal`.
+	Policy string
+	// Allowed asks for LegTimes.Allowed, and Fixes for RootTimes.Fixes; without them they stay unset.
+	Allowed, Fixes bool
+}
+
+// Solve computes every number of a graph.
+func Solve(g *Graph, o Options) *Solution {
+	s := &solve{g: g, opt: o, sol: &Solution{
+		Legs:  make([]LegTimes, len(g.Legs)),
+		Nodes: make([]NodeTimes, len(g.Nodes)),
+		Roots: make([]RootTimes, len(g.Roots)),
+	}}
+	s.bounds()
+	s.stops()
+	s.attempts()
+	s.budgets()
+	s.left()
+	s.recommend()
+	if o.Allowed {
+		s.allowed()
+	}
+	if o.Fixes {
+		s.fixes()
+	}
+	return s.sol
+}
+
+// solve is the work in progress of Solve.
+type solve struct {
+	g   *Graph
+	opt Options
+	sol *Solution
+	// groups has, for each percentile in use, the roots that ask for it and the needs at it.
+	groups []*group
+	// shared marks the nodes that some root reaches on more than one path.
+	shared []bool
+}
+
+// left is what the caller has when a call starts at the latest (numbers.md 16).
+func (s *solve) left() {
+	for i := range s.g.Legs {
+		l, t := &s.g.Legs[i], &s.sol.Legs[i]
+		has := min(s.sol.Nodes[l.From].Received, s.g.Nodes[l.From].Limit)
+		switch {
+		case !has.Finite():
+			t.Left = has
+		case t.Starts == model.NoLimit:
+			t.Left = 0
+		case t.Starts == model.Unknown:
+			t.Left = model.Unknown
+		default:
+			t.Left = max(0, has.Sub(t.Starts))
+		}
+	}
+}
