@@ -128,11 +128,19 @@ func (p *allowing) flow(at int32, has model.Duration) {
 func (p *allowing) call(id LegID, has model.Duration) {
 	l := &p.g.Legs[id]
 	p.set(id, has)
-	if !l.Awaited() || l.Optional {
-		return // what the callee needs is not felt above
-	}
 	to := has
-	if has.Finite() && has >= 0 {
+	switch need := p.gr.leg[id]; {
+	case !l.Awaited() || l.Optional:
+		// What the callee needs is not felt above: either all fits, or nothing helps.
+		switch {
+		case has.Finite() && need.V > has:
+			to = nothing
+		case need.Known != Complete:
+			to = model.Unknown
+		case has.Finite():
+			to = model.NoLimit
+		}
+	case has.Finite() && has >= 0:
 		n, waits := l.planned(&p.sol.Legs[id])
 		to = has.Div(l.Repeat).Sub(waits).Div(n)
 		if measured, _ := p.measured(p.gr.percentile, id); measured > to {

@@ -69,7 +69,7 @@ func (s *solve) perCall(id LegID) weight {
 
 // copiesInTime counts the hedged copies that start while an attempt lasts.
 func (s *solve) copiesInTime(l *Leg, t *LegTimes) int64 {
-	lasts := t.Patience
+	lasts := min(t.Patience, t.Stop)
 	if !s.mayHang(l, t) {
 		lasts = min(lasts, t.CalleeBusy.Add(l.Network))
 	}

@@ -7,6 +7,8 @@ import "github.com/budgetplan/budgetplan/model"
 // the roots is the budget of the least.
 func (s *solve) budgets() {
 	s.groupRoots()
+	s.legSeen, s.legGap = make([]bool, len(s.g.Legs)), make([]bool, len(s.g.Legs))
+	s.nodeSeen, s.nodeGap = make([]bool, len(s.g.Nodes)), make([]bool, len(s.g.Nodes))
 	for i := range s.sol.Legs {
 		t := &s.sol.Legs[i]
 		t.Budget, t.BudgetBy, t.Slack, t.Given = model.Unknown, -1, model.Unknown, model.Unknown
@@ -94,10 +96,10 @@ func (p *spending) node(n NodeID) {
 		}
 	}
 	if from.time.Finite() && from.by < 0 {
-		p.slack(t, from.time, p.gr.node[n])
+		p.slack(n, from.time, p.gr.node[n])
 	}
 	if p.isRoot(n) {
-		p.needRow(t, p.gr.node[n])
+		p.needRow(n, p.gr.node[n])
 	}
 	if node.flowAt == node.flowEnd {
 		return
@@ -113,12 +115,11 @@ func (p *spending) node(n NodeID) {
 func (p *spending) leg(id LegID, funded bool, root int32) {
 	l, t := &p.g.Legs[id], &p.sol.Legs[id]
 	one, need := p.gr.one[id], p.gr.leg[id]
-	if need.V >= t.Need.V {
-		t.One, t.Need = one, need
-	}
+	first := !p.legSeen[id]
+	p.legSeen[id] = true
+	t.One, t.Need = t.One.worst(one, first), t.Need.worst(need, first)
 	callee := p.calleeNeed(l, one)
-	row := &p.sol.Nodes[l.To]
-	p.needRow(row, callee)
+	p.needRow(l.To, callee)
 	if !l.Awaited() || !funded {
 		p.give(p.bare, l.To, given{t.Patience, id, root})
 		if t.Patience < t.Given {
@@ -130,14 +131,12 @@ func (p *spending) leg(id LegID, funded bool, root int32) {
 	n, waits := l.planned(t)
 	time := max(0, min(budget.Div(l.Repeat).Sub(waits).Div(n).Sub(l.Network), t.Patience))
 	p.give(p.funded, l.To, given{time, id, root})
-	p.slack(row, time, callee)
+	p.slack(l.To, time, callee)
 	if budget < t.Budget {
 		t.Budget, t.BudgetBy = budget, root
 	}
 	t.Given = min(t.Given, time)
-	if need.Known != Nothing && budget.Sub(need.V) < t.Slack {
-		t.Slack, t.SlackKnown = budget-need.V, need.Known
-	}
+	t.Slack, t.SlackKnown = least(t.Slack, t.SlackKnown, budget, need, &p.legGap[id])
 }
 
 // calleeNeed is what one attempt needs of the callee, the network out.
@@ -155,20 +154,38 @@ func (p *spending) isRoot(n NodeID) bool {
 }
 
 // needRow keeps what the most demanding caller needs.
-func (p *spending) needRow(t *NodeTimes, need Need) {
-	if need.V > t.Need.V || t.Need.Known == Nothing {
-		t.Need = need
-	}
+func (p *spending) needRow(id NodeID, need Need) {
+	t := &p.sol.Nodes[id]
+	t.Need = t.Need.worst(need, !p.nodeSeen[id])
+	p.nodeSeen[id] = true
 }
 
-// slack keeps the least of given − needed. It is an upper bound as soon as one caller's need is.
-func (p *spending) slack(t *NodeTimes, given model.Duration, need Need) {
+// worst is the larger need, of which only a part is known as soon as that holds for either.
+func (n Need) worst(m Need, first bool) Need {
+	if first {
+		return m
+	}
+	return Need{max(n.V, m.V), min(n.Known, m.Known)}.settle()
+}
+
+// slack keeps the least of given − needed over a node's callers.
+func (p *spending) slack(id NodeID, given model.Duration, need Need) {
+	t := &p.sol.Nodes[id]
+	t.Slack, t.SlackKnown = least(t.Slack, t.SlackKnown, given, need, &p.nodeGap[id])
+}
+
+// least keeps the least of given − needed. It is an upper bound as soon as one of the needs is not known in full;
+// gap remembers one of which nothing is known.
+func least(slack model.Duration, known Knowledge, given model.Duration, need Need, gap *bool) (model.Duration, Knowledge) {
 	if need.Known == Nothing {
-		return
+		*gap = true
+		return slack, min(known, Partial)
 	}
-	if t.SlackKnown == Nothing {
-		t.SlackKnown = Complete
+	if known == Nothing {
+		known = Complete
 	}
-	t.SlackKnown = min(t.SlackKnown, need.Known)
-	t.Slack = min(t.Slack, given-need.V)
+	if *gap {
+		known = Partial
+	}
+	return min(slack, given-need.V), min(known, need.Known)
 }

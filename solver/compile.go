@@ -16,15 +16,6 @@ var Cycle = &diag.Code{
 // Codes are the findings that this package raises.
 var Codes = []*diag.Code{Cycle}
 
-// What holds where nobody said (DESIGN.md §2).
-const (
-	DefaultMargin     model.Fraction = 50_000  // 5%
-	DefaultHeadroom   model.Fraction = 100_000 // 10%
-	DefaultPercentile model.Fraction = 990_000 // p99
-	DefaultAttempts   int32          = 1
-	DefaultHedges     int32          = 2 // copies, where hedging is asked for
-)
-
 // unlimited stands for attempts without an end; it is far above MaxCount.
 const unlimited int64 = 1 << 62
 
@@ -360,7 +351,7 @@ func (c *compiler) roots(g *Graph) {
 			Entrypoint: int32(i),
 			Node:       NodeID(e.Call),
 			SLO:        e.SLO.Or(model.NoLimit),
-			Timeout:    e.Timeout.Or(model.NoLimit),
+			Timeout:    e.Timeout.Or(model.Unknown),
 			TimeoutSet: e.Timeout.Set(),
 			Overhead:   e.Overhead.Or(0),
 			Attempts:   attempts,
@@ -375,7 +366,7 @@ func (c *compiler) roots(g *Graph) {
 	for s := range c.plan.Services {
 		if !entered[s] && !c.called[s] {
 			g.Roots = append(g.Roots, Root{
-				Entrypoint: -1, Node: NodeID(s), SLO: model.NoLimit, Timeout: model.NoLimit, Attempts: 1, Percentile: DefaultPercentile,
+				Entrypoint: -1, Node: NodeID(s), SLO: model.NoLimit, Timeout: model.Unknown, Attempts: 1, Percentile: DefaultPercentile,
 			})
 		}
 	}

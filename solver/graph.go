@@ -103,7 +103,7 @@ type Root struct {
 	Entrypoint int32
 	Node       NodeID
 	SLO        model.Duration // NoLimit where unset
-	Timeout    model.Duration // NoLimit where unset or `none`
+	Timeout    model.Duration // Unknown where unset, NoLimit where `none`
 	TimeoutSet bool
 	Overhead   model.Duration
 	Attempts   int64

@@ -41,6 +41,8 @@ type solve struct {
 	groups []*group
 	// shared marks the nodes that some root reaches on more than one path.
 	shared []bool
+	// legSeen and nodeSeen mark what already has a need, legGap and nodeGap where one of the needs is unknown.
+	legSeen, legGap, nodeSeen, nodeGap []bool
 }
 
 // left is what the caller has when a call starts at the latest (numbers.md 16).

@@ -30,21 +30,24 @@ func (p *splitter) askOf(at int32) ask {
 	if f.kind == model.One {
 		return p.askOfCall(f.leg)
 	}
-	sums := f.kind == model.Sequence || f.kind == model.Fallback
-	a := ask{absent: true, open: !sums}
+	// Who shares a budget with a call of unknown need is of unknown need; beside others it asks for the largest known.
+	sums, shares := f.kind.Sums(false), f.kind.Sums(true)
+	a := ask{absent: true, open: !shares}
 	for i := at + 1; i < f.end; i = p.g.flow[i].end {
 		b := p.ask[i]
 		if b.absent {
 			continue
 		}
 		a.absent = false
-		if sums {
-			a.time, a.open = a.time.Add(b.time), a.open || b.open
+		if shares {
+			a.open = a.open || b.open
 		} else {
 			a.open = a.open && b.open
-			if !b.open {
-				a.time = max(a.time, b.time)
-			}
+		}
+		if sums {
+			a.time = a.time.Add(b.time)
+		} else if !b.open {
+			a.time = max(a.time, b.time)
 		}
 	}
 	return a

@@ -94,7 +94,10 @@ func (r *round) run(cost model.Duration, again, late bool) (w Way, full int64) {
 		left := r.stop.Sub(at)
 		w.Last = min(r.patience, left)
 		if cost > left || !cost.Finite() {
-			w.Wait = min(r.stop, cost)
+			w.Wait = r.stop // at an infinite cost and stop, the one that is less so
+			if !r.stop.Finite() {
+				w.Wait = min(r.stop, cost)
+			}
 			return w, full
 		}
 		full++

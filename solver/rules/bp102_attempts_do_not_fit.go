@@ -1,0 +1,142 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// AttemptsDoNotFit is raised for a call whose attempts need more than its own timeout.
+var AttemptsDoNotFit = &diag.Code{
+	ID: "BP102", Name: "attempts-do-not-fit", Severity: diag.Error,
+	Summary: "the attempts of a call need more time than its own timeout gives them",
+}
+
+var attemptsDoNotFit = &Rule{Code: AttemptsDoNotFit, Run: func(p *Pass) {
+	for l := range p.Graph.Legs {
+		p.attemptsFit(solver.LegID(l))
+	}
+}}
+
+// attemptsFit compares what all attempts need with the timeout. One attempt needs its patience, or what the callee
+// may take where that is less; connect time is BP110's. Without a limit of an attempt's own one hang uses all of
+// the timeout, and BP204 says so.
+func (p *Pass) attemptsFit(l solver.LegID) {
+	leg, t, _, w := p.call(l)
+	try := perTry(w)
+	if leg.Stream || leg.Attempts <= 1 || !leg.Timeout.Finite() || !try.Set() {
+		return
+	}
+	callee := t.CalleeBusy.Add(leg.Network)
+	if !leg.RetryOn.Late() && (!leg.RetryOn.Timeout() || callee < t.Patience) {
+		return
+	}
+	one := min(t.Patience, callee)
+	before := one.Mul(leg.Attempts - 1).Add(t.BackoffSum)
+	total := min(before, leg.Window).Add(one)
+	if total < leg.Timeout {
+		return
+	}
+	id := p.Graph.LegName(l)
+	f := AttemptsDoNotFit.New(id, diag.Span{}, "the %s of `%s` need %s, its timeout is %s",
+		attemptsText(leg.Attempts), id, total, leg.Timeout)
+	if !total.Finite() {
+		f.Message = fmt.Sprintf("the %s of `%s` never fit its timeout of %s", attemptsText(leg.Attempts), id, leg.Timeout)
+	}
+	if total == leg.Timeout {
+		f.Severity = diag.Warning
+		f.Message = fmt.Sprintf("the %s of `%s` exactly fill its timeout of %s", attemptsText(leg.Attempts), id, leg.Timeout)
+	}
+	f.Cause, f.Touched = w.Timeout.From, p.Sol.Nodes[leg.From].Touched
+	f.Notes = append(f.Notes, p.attemptsNote(l, try, one, total))
+	if t.Hang.Started < leg.Attempts && t.Hang.Started > 0 && leg.RetryOn.Timeout() && callee >= t.Patience {
+		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("when `%s` hangs, %s, the last with %s",
+			p.nodeName(leg.To), started(t.Hang.Started, leg.Attempts), t.Hang.Last)})
+	}
+	p.fitFixes(&f, l, one, total)
+	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
+	capped(&f, w.Timeout.From, try.From)
+	p.Report(f)
+}
+
+// started words how many of the attempts begin.
+func started(n, of int64) string {
+	verb := "start"
+	if n == 1 {
+		verb = "starts"
+	}
+	return fmt.Sprintf("%d of %s %s", n, attemptsText(of), verb)
+}
+
+// perTry is the limit that one attempt has of its own, not set without one.
+func perTry(w *model.Waiter) limit {
+	var least limit
+	for _, l := range limits(w) {
+		if l.key != "timeout" && (!least.Set() || l.V < least.V) {
+			least = l
+		}
+	}
+	return least
+}
+
+func (p *Pass) attemptsNote(l solver.LegID, try limit, one, total model.Duration) diag.Note {
+	leg, t, _, _ := p.call(l)
+	text := times(leg.Attempts, "attempt", one) + backoffText(t.BackoffSum)
+	switch {
+	case !total.Finite():
+	case one.Mul(leg.Attempts).Add(t.BackoffSum) == total:
+		text += " = " + total.String()
+	default:
+		text += fmt.Sprintf(", started within a retry window of %s", leg.Window)
+	}
+	at := try.From
+	if one < t.Patience {
+		var decides []*diag.Origin
+		if _, decides = p.calleeNote(l); len(decides) > 0 {
+			at = decides[0]
+		}
+		text += fmt.Sprintf(": `%s` may take that long", p.nodeName(leg.To))
+	} else if try.V >= leg.Timeout {
+		text += fmt.Sprintf(": a %s of %s is not below the timeout", try.name, try.V)
+	}
+	return diag.Note{Text: text, At: at}
+}
+
+// fitFixes adds the changes that make the attempts end strictly before the timeout.
+func (p *Pass) fitFixes(f *diag.Finding, l solver.LegID, one, total model.Duration) {
+	leg, t, _, w := p.call(l)
+	within := leg.Timeout.Sub(1)
+	var ways []string
+	if least := ceil(total.Add(1)); least.Finite() {
+		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
+		ways = append(ways, fmt.Sprintf("a timeout of %s or more", least))
+	}
+	if q := floor(within.Sub(t.BackoffSum).Div(leg.Attempts)); q > 0 && leg.Attempts <= manyAttempts {
+		f.Fixes = append(f.Fixes, p.limitFix(l, "per_try_timeout", w.PerTry, "most", q))
+		ways = append(ways, fmt.Sprintf("a per-try timeout of %s or less", q))
+	}
+	before, n := model.Duration(0), int64(1)
+	for ; n < min(leg.Attempts, manyAttempts); n++ {
+		_, hi := w.Backoff.Wait(n)
+		before = before.Add(one).Add(hi)
+		if before.Add(one) > within {
+			break
+		}
+	}
+	if n < leg.Attempts {
+		f.Fixes = append(f.Fixes, p.retriesFix(l, n))
+		ways = append(ways, retriesText(n))
+	}
+	f.Help = fmt.Sprintf("give `%s` %s", p.Graph.LegName(l), either(ways))
+}
+
+// either joins alternatives: `a`, `a or b`, `a, b or c`.
+func either(ways []string) string {
+	if len(ways) < 2 {
+		return strings.Join(ways, "")
+	}
+	return strings.Join(ways[:len(ways)-1], ", ") + " or " + ways[len(ways)-1]
+}

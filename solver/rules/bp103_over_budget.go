@@ -1,0 +1,165 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// OverBudget is raised for a service whose calls may take more than it has.
+var OverBudget = &diag.Code{
+	ID: "BP103", Name: "over-budget", Severity: diag.Error,
+	Summary: "the calls of a service may take more than the service has",
+}
+
+var overBudget = &Rule{Code: OverBudget, Run: func(p *Pass) {
+	for n := range p.Graph.Nodes {
+		p.overBudget(solver.NodeID(n))
+	}
+}}
+
+// overBudget compares the longest that a service may take with what really ends it, then with what it is given,
+// then with that less its margin. An inner waiter has no time of its own: its call is compared by BP101.
+func (p *Pass) overBudget(n solver.NodeID) {
+	node, t := &p.Graph.Nodes[n], &p.Sol.Nodes[n]
+	s := p.service(n)
+	if s == nil || node.Leaf || t.Flow == model.Unknown {
+		return
+	}
+	local := node.Queue.Add(node.Local())
+	calls := t.Flow.Sub(local)
+	if calls == 0 {
+		return
+	}
+	name, stop := s.Name, node.Limit
+	switch given := min(t.Received, stop); {
+	case stop.Finite() && t.Flow >= stop:
+		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, its `server_timeout` of %s leaves them %s",
+			name, words(calls), stop, max(0, stop.Sub(local)))
+		if t.Flow == stop {
+			f.Message = fmt.Sprintf("the calls of `%s` may take all of its `server_timeout` of %s: nothing remains to answer with", name, stop)
+		}
+		f.Cause = s.ServerTimeout.From
+		f.Notes = append(f.Notes, p.flowNote(n))
+		capped(&f, append(p.deciders(n), s.ServerTimeout.From)...)
+		p.reportOver(f, n, stop)
+	case !given.Finite() || given <= local:
+		// Nobody gives anything, or there is nothing to give: BP113.
+	case t.Received.Finite() && t.Flow > t.Received:
+		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, it received %s", name, words(calls), t.Received)
+		if local > 0 {
+			f.Message += fmt.Sprintf(" and works %s itself", local)
+		}
+		f.Severity = diag.Warning
+		f.Notes = append(f.Notes, p.flowNote(n), p.receivedNote(n))
+		p.reportOver(f, n, given)
+	case calls > node.Margin.Keep(given.Sub(local)):
+		keep := node.Margin.Keep(given.Sub(local))
+		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, into its margin: %s of its %s are for them",
+			name, calls, keep, given)
+		f.Severity = diag.Warning
+		f.Notes = append(f.Notes, p.flowNote(n), diag.Note{
+			Text: fmt.Sprintf("%s is what they may take: %s", keep, p.within(n, given).why), At: s.Margin.From,
+		})
+		p.reportOver(f, n, given)
+	}
+}
+
+// words prints a bound in a sentence.
+func words(d model.Duration) string {
+	if d == model.NoLimit {
+		return "without end"
+	}
+	return d.String()
+}
+
+func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration) {
+	s, t := p.service(n), &p.Sol.Nodes[n]
+	if f.Cause == nil {
+		f.Cause = &diag.Origin{Span: s.At}
+	}
+	f.Touched = t.Touched
+	f.Fixes, f.Help = p.shrink(n, p.within(n, limit))
+	if f.Help == "" {
+		f.Help = fmt.Sprintf("no single call of `%s` makes the difference: shorten several, make some optional or parallel, or give `%s` more time", s.Name, s.Name)
+	}
+	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
+	after := p.unboundedBy(t.Flow, n)
+	if f.Severity == diag.Warning {
+		for _, in := range p.Graph.In(n) {
+			after = append(after, ref{ImpossibleCall, p.Graph.LegName(in)}, ref{InvertedTimeout, p.Graph.LegName(in)})
+		}
+		for r := range p.Graph.Roots {
+			if p.Graph.Roots[r].Node == n {
+				after = append(after, ref{InvertedTimeout, p.rootName(int32(r))})
+			}
+		}
+		after = append(after, p.infeasibleRoot(n)...)
+	}
+	p.Report(f, after...)
+}
+
+// infeasibleRoot names the root that decides what a node receives: BP106 speaks for what follows from it.
+func (p *Pass) infeasibleRoot(n solver.NodeID) []ref {
+	if r := p.Sol.Nodes[n].ReceivedRoot; r >= 0 && int(r) < len(p.Graph.Roots) {
+		return []ref{{InfeasibleSLO, p.rootName(r)}}
+	}
+	return nil
+}
+
+func (p *Pass) deciders(n solver.NodeID) []*diag.Origin {
+	var all []*diag.Origin
+	for _, l := range p.longest(p.body(n)) {
+		all = append(all, p.decider(l))
+	}
+	return all
+}
+
+// flowNote writes what a service may take as a sum.
+func (p *Pass) flowNote(n solver.NodeID) diag.Note {
+	sum, at := p.flowText(n)
+	if flow := p.Sol.Nodes[n].Flow; flow.Finite() && sum != flow.String() {
+		return diag.Note{Text: fmt.Sprintf("`%s` may take %s: %s", p.nodeName(n), flow, sum), At: at}
+	}
+	return diag.Note{Text: fmt.Sprintf("`%s` may take %s", p.nodeName(n), sum), At: at}
+}
+
+// receivedNote says who gives a service its time.
+func (p *Pass) receivedNote(n solver.NodeID) diag.Note {
+	t := &p.Sol.Nodes[n]
+	if t.ReceivedBy < 0 {
+		if r := t.ReceivedRoot; r >= 0 && int(r) < len(p.Graph.Roots) {
+			return p.rootNote(r, t.Received)
+		}
+		return diag.Note{Text: fmt.Sprintf("%s is what it is given", t.Received)}
+	}
+	leg, lt, c, w := p.call(t.ReceivedBy)
+	id := p.Graph.LegName(t.ReceivedBy)
+	if least := patience(w); least.Set() && t.Received == least.V {
+		return diag.Note{Text: fmt.Sprintf("%s is the %s of `%s`, its tightest caller", t.Received, least.name, id), At: least.From}
+	}
+	text := fmt.Sprintf("%s is its share by `%s`, its tightest caller", t.Received, id)
+	if lt.Budget.Finite() && (leg.Attempts > 1 || leg.Repeat > 1) {
+		text += fmt.Sprintf(": a budget of %s for %s%s", lt.Budget, attemptsText(leg.Attempts), backoffText(lt.BackoffSum))
+	}
+	return diag.Note{Text: text, At: &diag.Origin{Span: c.At}}
+}
+
+// rootNote says what an entrypoint gives its first service.
+func (p *Pass) rootNote(r int32, received model.Duration) diag.Note {
+	root := &p.Graph.Roots[r]
+	if root.Entrypoint < 0 {
+		return diag.Note{Text: fmt.Sprintf("%s is what it is given", received)}
+	}
+	e := &p.Plan.Entrypoints[root.Entrypoint]
+	from, what, at := root.SLO, "slo", e.SLO.From
+	if !root.SLO.Finite() {
+		from, what, at = root.Timeout, "timeout", e.Timeout.From
+	}
+	if root.Overhead > 0 {
+		return diag.Note{Text: fmt.Sprintf("%s is left of the %s of `%s`: %s − %s overhead", received, what, e.Name, from, root.Overhead), At: at}
+	}
+	return diag.Note{Text: fmt.Sprintf("%s is the %s of `%s`", received, what, e.Name), At: at}
+}

@@ -1,0 +1,68 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// BudgetExhausted is raised for a service that receives less than its own work takes.
+var BudgetExhausted = &diag.Code{
+	ID: "BP113", Name: "budget-exhausted", Severity: diag.Error,
+	Summary: "nothing is left at this depth: the service receives less than its own work takes",
+}
+
+var budgetExhausted = &Rule{Code: BudgetExhausted, Run: func(p *Pass) {
+	for n := range p.Graph.Nodes {
+		p.exhausted(solver.NodeID(n))
+	}
+}}
+
+// spent reports whether a node receives less than its own work, or nothing at all.
+func (p *Pass) spent(n solver.NodeID) bool {
+	t := &p.Sol.Nodes[n]
+	return t.Received.Finite() && (t.Received < p.Graph.Nodes[n].Local() || t.Received <= 0)
+}
+
+// exhausted reports the first service of a path where the time runs out; those below it follow from it.
+func (p *Pass) exhausted(n solver.NodeID) {
+	s, t := p.service(n), &p.Sol.Nodes[n]
+	if s == nil || !p.spent(n) || t.ReceivedBy >= 0 && p.spent(p.Graph.Legs[t.ReceivedBy].From) {
+		return
+	}
+	local := p.Graph.Nodes[n].Local()
+	f := BudgetExhausted.New(s.Name, diag.Span{}, "nothing is left at `%s`: it receives %s, its own work takes %s", s.Name, max(0, t.Received), local)
+	if local == 0 {
+		f.Message = fmt.Sprintf("nothing is left at `%s`: it receives %s", s.Name, max(0, t.Received))
+	}
+	f.Cause, f.Touched = s.Before.From, t.Touched
+	if f.Cause == nil {
+		f.Cause = s.After.From
+	}
+	if f.Cause == nil {
+		f.Cause = &diag.Origin{Span: s.At}
+	}
+	after := p.infeasibleRoot(n)
+	f.Help = fmt.Sprintf("give `%s` more than %s, or let it work less", s.Name, local)
+	if by := t.ReceivedBy; by >= 0 {
+		leg, lt, c, _ := p.call(by)
+		id := p.Graph.LegName(by)
+		after = append(after, ref{ImpossibleCall, id})
+		note := p.receivedNote(n)
+		if t.Received < 0 || leg.Attempts > 1 {
+			note = diag.Note{
+				Text: fmt.Sprintf("`%s` has a budget of %s for %s%s", id, max(0, lt.Budget), attemptsText(leg.Attempts), backoffText(lt.BackoffSum)),
+				At:   &diag.Origin{Span: c.At},
+			}
+		}
+		f.Notes = append(f.Notes, note)
+		if leg.Attempts > 1 {
+			f.Fixes = append(f.Fixes, p.retriesFix(by, leg.Attempts-1))
+			f.Help = fmt.Sprintf("retry less on `%s`, give `%s` more than %s, or let it work less", id, s.Name, local)
+		}
+	} else {
+		f.Notes = append(f.Notes, p.receivedNote(n))
+	}
+	p.Report(f, after...)
+}

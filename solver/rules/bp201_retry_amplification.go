@@ -1,0 +1,270 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// RetryAmplification is a service that retries above it may overwhelm.
+var RetryAmplification = &diag.Code{
+	ID: "BP201", Name: "retry-amplification", Severity: diag.Error,
+	Summary: "retries multiply one request into more attempts at a service than `max_amplification` allows",
+}
+
+var retryAmplification = &Rule{
+	Code: RetryAmplification, Run: runRetryAmplification,
+	Default: func(d *diag.Default, n int) string {
+		return fmt.Sprintf("%s retries by itself: %s more attempts than `max_amplification` allows", d.Platform, mayGet(n))
+	},
+}
+
+func mayGet(n int) string {
+	if n == 1 {
+		return "1 service may get"
+	}
+	return thousands(int64(n)) + " services may get"
+}
+
+// The attempts at a service per request above which BP201 warns and errs, where nobody says otherwise.
+const (
+	warnAmplification  = 8
+	errorAmplification = 24
+)
+
+// detailed bounds the work that goes into saying which layer costs what, in services looked at for all findings of a
+// plan. The worst finding of each cause comes first; the few beyond it still have their numbers.
+const detailed = 2_000_000
+
+func runRetryAmplification(p *Pass) {
+	all, near := p.layers()
+	found := p.amplified()
+	told, work := map[any]bool{}, 0
+	for _, n := range found {
+		a := amplification{p: p, node: n, at: &p.Sol.Nodes[n]}
+		a.warning, a.error, a.limits = p.thresholds(n)
+		if l := near[n]; l >= 0 {
+			a.cause = p.layerOrigin(all[l].leg, all[l].root)
+		}
+		if key := sameCause(a.cause); !told[key] || key == nil {
+			told[key] = true
+			if work < detailed {
+				a.counter = solver.NewAmplifier(p.Graph, n, a.at.AttemptsRoot)
+				work += a.counter.Size()
+				a.layers = a.counter.Layers()
+				work += len(a.layers) * a.counter.Size()
+				if n := len(a.layers); n > 0 && a.cause == nil {
+					a.cause = p.layerOrigin(a.layers[n-1], a.at.AttemptsRoot) // hedges alone
+				}
+			}
+		}
+		p.Report(a.finding())
+	}
+}
+
+// amplified lists the services above their limit, most attempts first.
+func (p *Pass) amplified() []solver.NodeID {
+	var found []solver.NodeID
+	for i := range p.Graph.Nodes {
+		n, t := solver.NodeID(i), &p.Sol.Nodes[i]
+		if p.service(n) == nil || t.AttemptsRoot < 0 {
+			continue
+		}
+		warning, _, _ := p.thresholds(n)
+		// Many visits without a retry are the flow's own doing.
+		if t.Attempts.Configured > warning && float64(t.Attempts.Configured) > t.Visits {
+			found = append(found, n)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b solver.NodeID) int {
+		return -cmp.Compare(p.Sol.Nodes[a].Attempts.Configured, p.Sol.Nodes[b].Attempts.Configured)
+	})
+	return found
+}
+
+// thresholds gives what a service may get, its own values before the policy's, and where a written one stands.
+func (p *Pass) thresholds(n solver.NodeID) (warning, failure int64, at *diag.Origin) {
+	own, policy := p.service(n).MaxAmplify, p.Plan.Policy.MaxAmplify
+	warning, failure = warnAmplification, errorAmplification
+	for _, v := range []model.Val[model.Thresholds]{policy, own} {
+		if !v.Set() {
+			continue
+		}
+		at = v.From
+		if v.V.Warning > 0 {
+			warning = v.V.Warning
+		}
+		if v.V.Error > 0 {
+			failure = v.V.Error
+		}
+	}
+	return min(warning, failure), failure, at
+}
+
+// amplification is one finding in the making. Counter and layers are set where the layers are told.
+type amplification struct {
+	p              *Pass
+	node           solver.NodeID
+	at             *solver.NodeTimes
+	warning, error int64
+	limits, cause  *diag.Origin
+	counter        *solver.Amplifier
+	layers         []solver.LegID
+}
+
+func (a *amplification) finding() diag.Finding {
+	p, name, got := a.p, a.p.nodeName(a.node), a.at.Attempts.Configured
+	limit, severity := a.warning, diag.Warning
+	if got > a.error {
+		limit, severity = a.error, diag.Error
+	}
+	f := RetryAmplification.New(name, p.service(a.node).At, "`%s` may get %s for one request at `%s`%s: more than %s",
+		name, attemptsText(got), p.rootName(a.at.AttemptsRoot), a.product(), countText(limit))
+	f.Severity, f.Cause, f.Touched = severity, a.cause, a.at.Touched
+	if a.cause != nil {
+		f.At = a.cause.Span
+	}
+	var origins []*diag.Origin
+	for _, l := range a.layers {
+		origins = append(origins, p.layerOrigin(l, a.at.AttemptsRoot))
+	}
+	capped(&f, append(origins, a.cause)...)
+	if a.counter != nil {
+		f.Notes = a.layerNotes()
+		f.Help, f.Fixes = a.remedy()
+		f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
+	}
+	f.Notes = append(f.Notes, a.otherNumbers())
+	if a.limits != nil {
+		f.Notes = append(f.Notes, diag.Note{
+			Text: fmt.Sprintf("`max_amplification` is %d for a warning and %d for an error", a.warning, a.error), At: a.limits,
+		})
+	}
+	return f
+}
+
+// product writes the attempts as a product where they are one: every layer on one path, or on all of them.
+func (a *amplification) product() string {
+	total, words := int64(1), []string{}
+	for _, l := range a.layers {
+		total = product(total, a.factor(l))
+		words = append(words, countText(a.factor(l)))
+	}
+	if visits := int64(a.at.Visits); visits > 1 {
+		total = product(total, visits)
+		words = append(words, thousands(visits)+" visits")
+	}
+	if len(words) < 2 || len(words) > maxParts || total != a.at.Attempts.Configured || endless(total) {
+		return ""
+	}
+	return " (" + strings.Join(words, " × ") + ")"
+}
+
+func (a *amplification) factor(l solver.LegID) int64 {
+	if l == solver.ByRoot {
+		return min(a.p.Graph.Roots[a.at.AttemptsRoot].Attempts, solver.MaxCount)
+	}
+	return a.p.Graph.Legs[l].Multiplies()
+}
+
+// count gives the attempts if the layers sent as many attempts each.
+func (a *amplification) count(attempts int64, layers ...solver.LegID) int64 {
+	for _, l := range layers {
+		a.counter.Set(l, attempts)
+	}
+	n := a.counter.Count()
+	for _, l := range layers {
+		a.counter.Set(l, 0)
+	}
+	return n
+}
+
+// layerNotes says what each layer costs, those that cost most where there are many.
+func (a *amplification) layerNotes() []diag.Note {
+	const most = 8
+	type cost struct {
+		layer   solver.LegID
+		without int64
+	}
+	costs := make([]cost, 0, len(a.layers))
+	for _, l := range a.layers[:min(len(a.layers), 16*most)] {
+		costs = append(costs, cost{l, a.count(1, l)})
+	}
+	if len(costs) > most {
+		slices.SortStableFunc(costs, func(x, y cost) int { return cmp.Compare(x.without, y.without) })
+		costs = costs[:most]
+	}
+	var notes []diag.Note
+	for _, c := range costs {
+		notes = append(notes, diag.Note{
+			Text: fmt.Sprintf("%s makes %s of one: %s without its retries", a.name(c.layer), countText(a.factor(c.layer)), thousands(c.without)),
+			At:   a.p.layerOrigin(c.layer, a.at.AttemptsRoot),
+		})
+	}
+	if rest := len(a.layers) - len(costs); rest > 0 {
+		notes = append(notes, diag.Note{Text: fmt.Sprintf("%s retry on the way too", counted(int64(rest), "more layer"))})
+	}
+	return notes
+}
+
+// otherNumbers has the two kinder counts, by their names.
+func (a *amplification) otherNumbers() diag.Note {
+	n := a.at.Attempts
+	return diag.Note{Text: fmt.Sprintf("configured %s; time-limited, while `%s` hangs, %s; with retry budgets %s",
+		countText(n.Configured), a.p.nodeName(a.node), countText(n.TimeLimited), strconv.FormatFloat(n.Budgeted, 'f', -1, 64))}
+}
+
+// remedy gives each single change that ends the finding; without any, the layers that must go together.
+func (a *amplification) remedy() (help string, fixes []diag.Fix) {
+	name := "`" + a.p.nodeName(a.node) + "`"
+	var ways []string
+	for _, l := range a.layers[:min(len(a.layers), maxParts)] {
+		if a.count(1, l) > a.warning {
+			continue
+		}
+		k := a.mostAttempts(l)
+		fixes = append(fixes, a.p.layerFix(l, a.at.AttemptsRoot, k))
+		ways = append(ways, fmt.Sprintf("%s on %s (%s remain)", retriesText(k), a.name(l), attemptsText(a.count(k, l))))
+	}
+	if len(ways) > 0 {
+		return "allow " + sentence(ways, "or"), fixes
+	}
+	var dropped []solver.LegID
+	for i := 0; i < len(a.layers)-1 && a.count(1, dropped...) > a.warning; i++ {
+		dropped = append(dropped, a.layers[i])
+	}
+	left := a.count(1, dropped...)
+	switch {
+	case len(dropped) == 0 || left > a.warning && left == int64(a.at.Visits):
+		return fmt.Sprintf("visit %s less often, or raise its `max_amplification`", name), nil
+	case len(dropped) > maxParts:
+		return fmt.Sprintf("retry at one layer only, the one nearest to %s: %s remain", name, attemptsText(left)), nil
+	}
+	var names []string
+	for _, l := range dropped {
+		names = append(names, a.name(l))
+	}
+	return fmt.Sprintf("retry at one layer only, the one nearest to %s: without retries on %s %s remain",
+		name, sentence(names, "and"), attemptsText(left)), nil
+}
+
+// mostAttempts is how many a layer may make with all others as they are; one is known to be few enough.
+func (a *amplification) mostAttempts(l solver.LegID) int64 {
+	lo, hi := int64(1), a.factor(l)
+	for lo+1 < hi {
+		if mid := lo + (hi-lo)/2; a.count(mid, l) <= a.warning {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+func (a *amplification) name(l solver.LegID) string { return a.p.layerName(l, a.at.AttemptsRoot) }

@@ -1,0 +1,272 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// floor and ceil round to whole milliseconds, the granularity of what is recommended; below one they leave
+// the value as it is, or give one.
+func floor(d model.Duration) model.Duration {
+	if !d.Finite() || d < model.Millisecond {
+		return d
+	}
+	return d - d%model.Millisecond
+}
+
+func ceil(d model.Duration) model.Duration {
+	if !d.Finite() || d%model.Millisecond == 0 {
+		return d
+	}
+	return floor(d).Add(model.Millisecond)
+}
+
+// step is what keeps a recommended value from a tie where no margin does.
+const step = model.Millisecond
+
+// room is what the calls of a service may take, with the words for how it came about.
+type room struct {
+	has model.Duration
+	why string
+}
+
+// within gives what the calls of a node may take when it must be done within limit, by its margin and without a tie.
+func (p *Pass) within(n solver.NodeID, limit model.Duration) room {
+	node := &p.Graph.Nodes[n]
+	local := node.Queue.Add(node.Local())
+	free := limit.Sub(local)
+	r := room{has: node.Margin.Keep(free), why: limit.String()}
+	if local > 0 {
+		r.why += " − " + local.String()
+	}
+	switch {
+	case r.has < free:
+		r.why += ", less " + node.Margin.String() + " margin"
+	case free > step:
+		r.has, r.why = free-step, r.why+", less "+step.String()
+	default:
+		r.has = 0
+	}
+	return r
+}
+
+// beyond gives the least limit within which a node's calls and work fit, by its margin and without a tie.
+func (p *Pass) beyond(n solver.NodeID, busy model.Duration) model.Duration {
+	node, t := &p.Graph.Nodes[n], &p.Sol.Nodes[n]
+	least := node.Margin.Gross(busy)
+	if local := node.Queue.Add(node.Local()); busy == t.Flow && !node.Leaf {
+		least = local.Add(node.Margin.Gross(busy.Sub(local)))
+	}
+	return ceil(max(least, busy.Add(step)))
+}
+
+// shrink lists the single changes to one call of a node's body that bring its calls within the room, those to the
+// longest call first, and words the changes to that call as a help.
+func (p *Pass) shrink(n solver.NodeID, within room) (fixes []diag.Fix, help string) {
+	body := p.body(n)
+	legs := p.longest(body)
+	slices.SortStableFunc(legs, func(a, b solver.LegID) int { return int(min(1, max(-1, p.wait(b)-p.wait(a)))) })
+	for _, l := range legs[:min(len(legs), maxParts)] {
+		with := func(mine model.Duration) model.Duration {
+			return body.fold(func(k solver.LegID) model.Duration {
+				if k == l {
+					return mine
+				}
+				return p.wait(k)
+			}, true)
+		}
+		const long = model.Duration(1) << 60
+		others := with(long).Sub(long)
+		if with(0) > within.has || !others.Finite() {
+			continue
+		}
+		mine := room{within.has - others, within.why}
+		if others > 0 {
+			mine.why += fmt.Sprintf(", less %s for the other calls", others)
+		}
+		more, words := p.shorten(l, mine)
+		if help == "" {
+			help = words
+		}
+		fixes = append(fixes, more...)
+	}
+	return fixes, help
+}
+
+// shorten lists the single changes that bring the wait of one call within the room.
+func (p *Pass) shorten(l solver.LegID, within room) (fixes []diag.Fix, help string) {
+	leg, _, _, w := p.call(l)
+	each := within.has.Div(leg.Repeat).Sub(leg.Pool)
+	if each <= 0 {
+		return nil, ""
+	}
+	if leg.Repeat > 1 {
+		within.why += fmt.Sprintf(", over %d in sequence", leg.Repeat)
+	}
+	if leg.Pool > 0 {
+		within.why += fmt.Sprintf(", less %s for a free connection", leg.Pool)
+	}
+	give := ""
+	if n := p.mostAttempts(l, each); n > 0 && n < leg.Attempts {
+		fixes = append(fixes, p.retriesFix(l, n))
+		give = retriesText(n) + ", or "
+	}
+	longest := floor(each)
+	fixes = append(fixes, p.limitFix(l, "timeout", w.Timeout, "most", longest))
+	if q := p.longestTry(l, each); q > 0 {
+		fixes = append(fixes, p.limitFix(l, "per_try_timeout", w.PerTry, "most", q))
+	}
+	return fixes, fmt.Sprintf("give `%s` %sa timeout of %s or less (%s)", p.Graph.LegName(l), give, longest, within.why)
+}
+
+// retriesText words the most retries of n attempts.
+func retriesText(n int64) string {
+	if n <= 1 {
+		return "no retries"
+	}
+	return "at most " + manyRetries(n)
+}
+
+// manyAttempts is how many attempts a change may leave; more are not worth a search.
+const manyAttempts = 100
+
+// mostAttempts is the largest number of attempts of a call whose round ends within a time, 0 when not even one does.
+func (p *Pass) mostAttempts(l solver.LegID, within model.Duration) int64 {
+	leg, t, _, w := p.call(l)
+	if t.Attempt > within {
+		return 0
+	}
+	before, n := model.Duration(0), int64(1)
+	for ; n < min(leg.Attempts, manyAttempts); n++ {
+		_, hi := w.Backoff.Wait(n)
+		before = before.Add(t.Retried).Add(hi)
+		if min(before, leg.Window).Add(t.Attempt) > within {
+			break
+		}
+	}
+	return n
+}
+
+// longestTry is the longest per-try timeout with which all attempts of a call end within a time, 0 without one.
+func (p *Pass) longestTry(l solver.LegID, within model.Duration) model.Duration {
+	leg, t, _, _ := p.call(l)
+	if leg.Attempts <= 1 && !leg.PerTry.Finite() || t.Rounds != leg.Attempts || t.Retried != t.Attempt {
+		return 0
+	}
+	q := within.Sub(t.BackoffSum).Div(leg.Attempts)
+	if leg.Extra {
+		q = q.Sub(leg.Connect)
+	}
+	if !q.Finite() || q <= 0 || leg.Timeout <= q {
+		return 0
+	}
+	return floor(q)
+}
+
+// limitFix is the change of one limit of a call, at the place where it is written.
+func (p *Pass) limitFix(l solver.LegID, key string, now model.Val[model.Duration], bound string, to model.Duration) diag.Fix {
+	f := diag.Fix{Subject: p.Graph.LegName(l), Key: key, At: now.Span(), Bound: bound, To: to.String()}
+	if now.Set() {
+		f.From = now.V.String()
+	}
+	if f.At.Nowhere() {
+		_, _, c, _ := p.call(l)
+		f.At = c.At
+	}
+	return f
+}
+
+// retriesFix is the change to n attempts, in the spelling that was written.
+func (p *Pass) retriesFix(l solver.LegID, n int64) diag.Fix {
+	_, _, c, w := p.call(l)
+	f := diag.Fix{Subject: p.Graph.LegName(l), Key: "retries", At: w.Attempts.Span(), Bound: "most"}
+	less := int64(1)
+	if w.Dialect == "" && w.RetriesKey == "attempts" {
+		f.Key, less = "attempts", 0
+	}
+	f.To = strconv.FormatInt(n-less, 10)
+	switch {
+	case w.Attempts.Or(1) == model.Unlimited:
+		f.From = "unlimited"
+	case w.Attempts.Set():
+		f.From = strconv.FormatInt(int64(w.Attempts.V)-less, 10)
+	}
+	if f.At.Nowhere() {
+		f.At = c.At
+	}
+	return f
+}
+
+// raise is the single change that makes the patience of a call at least to; ok is false where it takes two.
+func (p *Pass) raise(l solver.LegID, to model.Duration) (f diag.Fix, name string, ok bool) {
+	_, _, _, w := p.call(l)
+	least := patience(w)
+	if !least.Set() || !to.Finite() {
+		return diag.Fix{}, "", false
+	}
+	for _, other := range limits(w) {
+		if other.key != least.key && other.V < to {
+			return diag.Fix{}, "", false
+		}
+	}
+	return p.limitFix(l, least.key, least.Val, "least", to), least.name, true
+}
+
+// stop is the change that makes a service end by itself within a time.
+func (p *Pass) stop(n solver.NodeID, to model.Duration) (f diag.Fix, ok bool) {
+	s := p.service(n)
+	if s == nil || to <= 0 || !to.Finite() {
+		return diag.Fix{}, false
+	}
+	f = diag.Fix{Subject: s.Name, Key: "server_timeout", At: s.ServerTimeout.Span(), Bound: "most", To: to.String()}
+	if s.ServerTimeout.Set() {
+		f.From = s.ServerTimeout.V.String()
+	}
+	if f.At.Nowhere() {
+		f.At = s.At
+	}
+	return f, true
+}
+
+// sharedNotes say of changed values that are written once for several calls how many a change moves.
+func (p *Pass) sharedNotes(fixes []diag.Fix) []diag.Note {
+	if p.uses == nil {
+		p.countUses()
+	}
+	var notes []diag.Note
+	seen := make(map[diag.Span]bool)
+	for _, f := range fixes {
+		if n := p.uses[f.At]; n > 1 && f.From != "" && !seen[f.At] {
+			seen[f.At] = true
+			notes = append(notes, diag.Note{
+				Text: fmt.Sprintf("`%s` of `%s` is written once for %s, a change moves them all", f.Key, f.Subject, counted(int64(n), "call")),
+				At:   &diag.Origin{Span: f.At},
+			})
+		}
+	}
+	return notes
+}
+
+// countUses counts the waiters that take the value at each place.
+func (p *Pass) countUses() {
+	p.uses = make(map[diag.Span]int)
+	add := func(o *diag.Origin) {
+		if o.Written() && !o.Nowhere() {
+			p.uses[o.Span]++
+		}
+	}
+	for i := range p.Plan.Calls {
+		for k := range p.Plan.Calls[i].Waiters {
+			w := &p.Plan.Calls[i].Waiters[k]
+			for _, v := range [...]model.Val[model.Duration]{w.Timeout, w.PerTry, w.Read} {
+				add(v.From)
+			}
+			add(w.Attempts.From)
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// retrying calls visit for every leg that makes more than one attempt.
+func (p *Pass) retrying(visit func(l solver.LegID)) {
+	for i := range p.Graph.Legs {
+		// A leg that stands in no flow was never bounded: Rounds is at least 1 where it was.
+		if p.Graph.Legs[i].Attempts > 1 && p.Sol.Legs[i].Rounds > 0 {
+			visit(solver.LegID(i))
+		}
+	}
+}
+
+// endless reports whether a count stands for attempts without end.
+func endless(attempts int64) bool { return attempts >= solver.MaxCount }
+
+// layer is one that retries: a leg, or the client of a root (leg is solver.ByRoot). Above is the nearest layer on the
+// way from a root that multiplies most, -1 for none; product is that way's, this layer included.
+type layer struct {
+	leg      solver.LegID
+	root     int32
+	attempts int64
+	above    int32
+	product  int64
+}
+
+// layers finds, by one topological pass, the nearest retrying layer above every node: near gives its index in all,
+// -1 for none. Retries that never reach the callee multiply nothing and are left out.
+func (p *Pass) layers() (all []layer, near []int32) {
+	near = make([]int32, len(p.Graph.Nodes))
+	for i := range near {
+		near[i] = -1
+	}
+	offer := func(n solver.NodeID, l int32) {
+		if l >= 0 && (near[n] < 0 || all[near[n]].product < all[l].product) {
+			near[n] = l
+		}
+	}
+	for r := range p.Graph.Roots {
+		if root := &p.Graph.Roots[r]; root.Attempts > 1 {
+			n := min(root.Attempts, solver.MaxCount)
+			all = append(all, layer{leg: solver.ByRoot, root: int32(r), attempts: n, above: -1, product: n})
+			offer(root.Node, int32(len(all)-1))
+		}
+	}
+	for _, n := range p.Graph.Order {
+		p.Graph.Out(n, func(l solver.LegID) {
+			leg, above := &p.Graph.Legs[l], near[n]
+			if leg.Attempts < 2 || !leg.RetryOn.Reaches() {
+				offer(leg.To, above)
+				return
+			}
+			x := layer{leg: l, root: -1, attempts: min(leg.Attempts, solver.MaxCount), above: above}
+			x.product = x.attempts
+			if above >= 0 {
+				x.product = product(x.attempts, all[above].product)
+			}
+			all = append(all, x)
+			offer(leg.To, int32(len(all)-1))
+		})
+	}
+	return all, near
+}
+
+// product multiplies two counts, stopping at solver.MaxCount.
+func product(a, b int64) int64 {
+	if a > 0 && b > solver.MaxCount/a {
+		return solver.MaxCount
+	}
+	return a * b
+}
+
+// layerName is what messages call a layer, with its backquotes.
+func (p *Pass) layerName(l solver.LegID, root int32) string {
+	if l != solver.ByRoot {
+		return "`" + p.Graph.LegName(l) + "`"
+	}
+	return "the client of `" + p.rootName(root) + "`"
+}
+
+// layerOrigin is where the attempts of a layer come from.
+func (p *Pass) layerOrigin(l solver.LegID, root int32) *diag.Origin {
+	if l == solver.ByRoot {
+		if e := p.Graph.Roots[root].Entrypoint; e >= 0 {
+			return p.Plan.Entrypoints[e].Attempts.From
+		}
+		return nil
+	}
+	c, w := p.Graph.CallOf(l)
+	switch {
+	case w.Attempts.Set():
+		return w.Attempts.From
+	case w.Hedge.Attempts.Set():
+		return w.Hedge.Attempts.From
+	case w.Hedge.After.Set():
+		return w.Hedge.After.From
+	}
+	return &diag.Origin{Span: c.At}
+}
+
+// layerFix gives a layer at most so many attempts.
+func (p *Pass) layerFix(l solver.LegID, root int32, attempts int64) diag.Fix {
+	if l != solver.ByRoot {
+		return p.retriesFix(l, attempts)
+	}
+	f := diag.Fix{Subject: p.rootName(root), Key: "retries", Bound: "most", To: countText(attempts - 1)}
+	f.From = countText(p.Graph.Roots[root].Attempts - 1)
+	if o := p.layerOrigin(l, root); o != nil {
+		f.At = o.Span
+	}
+	return f
+}
+
+// countText writes a count that may be without end.
+func countText(n int64) string {
+	if endless(n) {
+		return "unlimited"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// sameCause is the key by which findings of one code are told once.
+func sameCause(o *diag.Origin) any {
+	switch {
+	case o == nil:
+		return nil
+	case o.Default != nil:
+		return [2]string{o.Default.Platform, o.Default.Field}
+	}
+	return o.Span
+}
+
+// waits adds the bounds of the waits before count retries.
+func waits(b *model.Backoff, count int64) (lo, hi model.Duration) {
+	if count <= 0 || !b.Set() {
+		return 0, 0
+	}
+	steady := b.Steady(count)
+	for k := int64(1); k < steady; k++ {
+		l, h := b.Wait(k)
+		lo, hi = lo.Add(l), hi.Add(h)
+	}
+	l, h := b.Wait(steady)
+	return lo.Add(l.Mul(count - steady + 1)), hi.Add(h.Mul(count - steady + 1))
+}
+
+// stopText names the limit that stops the attempts of a leg, with its place.
+func (p *Pass) stopText(l solver.LegID) (string, *diag.Origin) {
+	leg, t, _, w := p.call(l)
+	if t.Stop == leg.Timeout {
+		return fmt.Sprintf("its timeout of %s", t.Stop), w.Timeout.From
+	}
+	from, name := &p.Graph.Nodes[leg.From], p.nodeName(leg.From)
+	text, at := fmt.Sprintf("the deadline that `%s` is told", name), (*diag.Origin)(nil)
+	if s := p.service(leg.From); s != nil && from.Limit <= p.Sol.Nodes[leg.From].Told {
+		text, at = fmt.Sprintf("the `server_timeout` of `%s`", name), s.ServerTimeout.From
+	}
+	if from.Before > 0 {
+		return fmt.Sprintf("the %s that %s leaves after %s local work", t.Stop, text, from.Before), at
+	}
+	return fmt.Sprintf("%s, %s", text, t.Stop), at
+}
+
+// failing says what one attempt costs at a callee that hangs, or fails as late as it may where it stops before its
+// caller does, and whether such a failure is retried.
+func (p *Pass) failing(l solver.LegID) (cost model.Duration, again bool) {
+	leg, t, _, _ := p.call(l)
+	if late := t.CalleeBusy.Add(leg.Network); late < t.Patience {
+		return late, leg.RetryOn.Late()
+	}
+	return t.Patience, leg.RetryOn.Timeout()
+}
+
+// ordinals words a range of retries: `retry 3`, `retries 3 to 5`.
+func ordinals(from, to int64) string {
+	if from == to {
+		return fmt.Sprintf("retry %d", from)
+	}
+	return fmt.Sprintf("retries %s to %s", thousands(from), countText(to))
+}
+
+// sentence joins names: a; a and b; a, b and c.
+func sentence(names []string, last string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " " + last + " " + names[len(names)-1]
+}
