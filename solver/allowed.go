@@ -127,7 +127,6 @@ func (p *allowing) flow(at int32, has model.Duration) {
 // call sets what a call may need, and what that leaves one attempt at its callee.
 func (p *allowing) call(id LegID, has model.Duration) {
 	l := &p.g.Legs[id]
-	p.set(id, has)
 	to := has
 	switch need := p.gr.leg[id]; {
 	case !l.Awaited() || l.Optional:
@@ -149,13 +148,14 @@ func (p *allowing) call(id LegID, has model.Duration) {
 		to = max(nothing, to.Sub(l.Network))
 	}
 	p.node[l.To] = min(p.node[l.To], to)
+	if !l.Awaited() {
+		has = to // it needs nothing, so that the SLO is met or not whatever it does
+	}
+	p.set(id, has)
 }
 
 func (p *allowing) set(id LegID, has model.Duration) {
 	t := &p.sol.Legs[id]
-	if !p.g.Legs[id].Awaited() {
-		return
-	}
 	t.Allowed = min(t.Allowed, max(0, has))
 }
 
@@ -189,6 +189,9 @@ func (p *allowing) search(id LegID, roots []int32) model.Duration {
 	unknown := false
 	over := func(x model.Duration) model.Duration {
 		worst := -model.NoLimit
+		if !p.g.Legs[id].Awaited() {
+			x = 0
+		}
 		p.ask.ask(change{leg: id, what: setNeed, value: x}, func() {
 			for _, r := range roots {
 				root := &p.g.Roots[r]

@@ -84,12 +84,20 @@ func (s *solve) copiesInTime(l *Leg, t *LegTimes) int64 {
 func (s *solve) weights() [][]weight {
 	all := make([]weight, 0, len(s.g.Legs))
 	by := make([][]weight, len(s.g.Nodes))
+	// told marks the inner waiters below a one-of: their caller sends to the callee for them, since alternatives
+	// are compared by callee.
+	told := make([]bool, len(s.g.Nodes))
 	for n := range s.g.Nodes {
 		node := &s.g.Nodes[n]
 		at := len(all)
-		if s.g.hasOneOf(node) {
+		switch {
+		case told[n]:
+		case s.g.hasOneOf(node):
 			all = append(all, s.combine(node.flowAt)...)
-		} else {
+			for _, w := range all[at:] {
+				told[w.to] = s.g.Nodes[w.to].Waiter >= 0
+			}
+		default:
 			s.g.Out(NodeID(n), func(l LegID) { all = append(all, s.perCall(l)) })
 		}
 		by[n] = all[at:len(all):len(all)]
@@ -105,7 +113,7 @@ func (g *Graph) hasOneOf(n *Node) bool {
 func (s *solve) combine(at int32) []weight {
 	f := &s.g.flow[at]
 	if f.kind == model.One {
-		return []weight{s.perCall(f.leg)}
+		return s.through(f.leg)
 	}
 	var sum []weight
 	index := map[NodeID]int{}
@@ -124,6 +132,27 @@ func (s *solve) combine(at int32) []weight {
 		}
 	}
 	return sum
+}
+
+// through gives what a call sends to each of its inner waiters and, through all of them, to its callee.
+func (s *solve) through(id LegID) []weight {
+	w := s.perCall(id)
+	sent := []weight{w}
+	for s.g.Nodes[w.to].Waiter >= 0 {
+		v := s.perCall(s.g.Nodes[w.to].Waiter)
+		w = weight{
+			to:         v.to,
+			configured: mulCount(w.configured, v.configured),
+			limited:    mulCount(w.limited, v.limited),
+			budgeted:   w.budgeted * v.budgeted,
+			visits:     w.visits * v.visits,
+			waited:     v.waited.Mul(w.limited),
+			work:       v.work.Mul(w.limited),
+			paths:      1,
+		}
+		sent = append(sent, w)
+	}
+	return sent
 }
 
 func (w weight) plus(v weight) weight {

@@ -67,8 +67,11 @@ func (s *solve) spend(gr *group) {
 	p.split = newSplitter(s, gr)
 	for _, r := range gr.roots {
 		root := &s.g.Roots[r]
+		p.needRow(root.Node, gr.node[root.Node])
 		if root.SLO != model.NoLimit {
-			p.give(p.funded, root.Node, given{max(0, root.SLO.Sub(root.Overhead)), -1, r})
+			time := max(0, root.SLO.Sub(root.Overhead))
+			p.give(p.funded, root.Node, given{time, -1, r})
+			p.slack(root.Node, time, gr.node[root.Node])
 		} else {
 			p.give(p.bare, root.Node, given{max(0, root.Timeout.Sub(root.Overhead)), -1, r})
 		}
@@ -95,12 +98,6 @@ func (p *spending) node(n NodeID) {
 			t.Received, t.ReceivedBy, t.ReceivedRoot = g.time, g.by, g.root
 		}
 	}
-	if from.time.Finite() && from.by < 0 {
-		p.slack(n, from.time, p.gr.node[n])
-	}
-	if p.isRoot(n) {
-		p.needRow(n, p.gr.node[n])
-	}
 	if node.flowAt == node.flowEnd {
 		return
 	}
@@ -121,10 +118,12 @@ func (p *spending) leg(id LegID, funded bool, root int32) {
 	callee := p.calleeNeed(l, one)
 	p.needRow(l.To, callee)
 	if !l.Awaited() || !funded {
-		p.give(p.bare, l.To, given{t.Patience, id, root})
-		if t.Patience < t.Given {
-			t.Given = t.Patience
+		to := p.bare
+		if funded {
+			to = p.funded // nobody waits for it, but the SLO's request made it
 		}
+		p.give(to, l.To, given{t.Patience, id, root})
+		t.Given = min(t.Given, t.Patience)
 		return
 	}
 	budget := p.split.budget[id]
@@ -146,11 +145,6 @@ func (p *spending) calleeNeed(l *Leg, one Need) Need {
 		v = max(v, p.gr.node[l.To].V)
 	}
 	return Need{v, one.Known}.settle()
-}
-
-// isRoot reports whether requests of the group come in at the node.
-func (p *spending) isRoot(n NodeID) bool {
-	return p.funded[n].by < 0 && p.funded[n].root >= 0 || len(p.g.In(n)) == 0 || p.bare[n].by < 0 && p.bare[n].root >= 0
 }
 
 // needRow keeps what the most demanding caller needs.

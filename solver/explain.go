@@ -91,6 +91,9 @@ func Explain(p *model.Plan, g *Graph, sol *Solution, call model.CallID, what ...
 	}
 	e := &explainer{solve: &solve{g: g, sol: sol}, plan: p}
 	e.groupRoots()
+	for _, gr := range e.groups {
+		e.needs(gr)
+	}
 	for l := g.FirstLeg[call]; int(l) < len(g.Legs) && g.Legs[l].Call == call; l++ {
 		e.leg(l)
 		for _, q := range what {
@@ -111,11 +114,18 @@ type explainer struct {
 	t    *LegTimes
 	call *model.Call
 	w    *model.Waiter
+	gr   *group // of the percentile that makes the leg's need the largest
 }
 
 func (e *explainer) leg(id LegID) {
 	e.id, e.l, e.t = id, &e.g.Legs[id], &e.sol.Legs[id]
 	e.call, e.w = e.g.CallOf(id)
+	e.gr = nil
+	for _, gr := range e.groups {
+		if gr.has(e.l.From) && (e.gr == nil || gr.leg[id].V > e.gr.leg[id].V) {
+			e.gr = gr
+		}
+	}
 }
 
 func (e *explainer) quantity(q Quantity) {
@@ -154,6 +164,9 @@ func (e *explainer) share(label string, f model.Fraction, from *diag.Origin) {
 
 func (e *explainer) add(l Line, parts ...func()) {
 	l.Depth = e.depth
+	if l.Op == Given && l.From == nil {
+		l.From = &diag.Origin{Span: e.call.At} // nobody wrote it: the call is where it would stand
+	}
 	e.lines = append(e.lines, l)
 	e.depth++
 	for _, p := range parts {
@@ -209,7 +222,11 @@ func (e *explainer) limitParts(connected bool) []func() {
 		}
 	}
 	if len(parts) == 0 {
-		parts = append(parts, func() { e.time("timeout", e.l.Timeout, w.Timeout.From, Given) })
+		label, from := "timeout, which nobody set", &diag.Origin{Span: e.call.At}
+		if w.Timeout.Set() {
+			label, from = "timeout", w.Timeout.From
+		}
+		parts = append(parts, func() { e.time(label, e.l.Timeout, from, Given) })
 	}
 	return parts
 }
@@ -269,11 +286,7 @@ func (e *explainer) uncut() {
 		e.time("attempts before it", e.t.Retried.Mul(e.t.Rounds-1), nil, Product,
 			func() { e.count("retries", e.t.Rounds-1, e.w.Attempts.From, Given) },
 			func() {
-				if e.t.Retried == e.t.Attempt {
-					e.attempt("one attempt")
-				} else {
-					e.time("connect timeout", e.t.Retried, e.w.Connect.From, Given)
-				}
+				e.retried()
 			})
 	}
 	waits := func() {
@@ -292,6 +305,20 @@ func (e *explainer) uncut() {
 			func() { e.time("retry window", e.l.Window, e.w.RetryWindow.From, Given) },
 			func() { e.time("attempts and back-off", full, nil, Sum, retried, waits) })
 	}, last)
+}
+
+// retried explains how long an attempt lasts that is then retried.
+func (e *explainer) retried() {
+	limit := func() { e.time("attempt limit", e.t.Limit, nil, Least, e.limitParts(false)...) }
+	switch {
+	case e.t.Retried == e.t.Attempt:
+		e.attempt("one attempt")
+	case e.l.ConnectSet:
+		e.time("an attempt that cannot connect", e.t.Retried, nil, Least, limit,
+			func() { e.time("connect timeout", e.l.Connect, e.w.Connect.From, Given) })
+	default:
+		e.time("an attempt that cannot connect, for which nobody set a limit", e.t.Retried, nil, Least, limit)
+	}
 }
 
 // attempt explains min(limit, connect + busy + network).

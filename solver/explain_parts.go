@@ -139,11 +139,12 @@ func (e *explainer) need() {
 		label += " at least, parts being unknown"
 	}
 	n, waits := e.l.planned(e.t)
-	round := e.t.One.V.Mul(n).Add(waits)
+	one := e.gr.one[e.id].V
+	round := one.Mul(n).Add(waits)
 	all := func() {
 		e.time("the attempts", round, nil, Sum,
 			func() {
-				e.time("attempts", e.t.One.V.Mul(n), nil, Product,
+				e.time("attempts", one.Mul(n), nil, Product,
 					func() { e.count("attempts", n, origin(e.w.Attempts, "retries", e.call.At), Given) }, e.oneLine)
 			},
 			func() { e.time("back-off", waits, origin(e.w.Backoff.Base, "backoff", e.call.At), Given) })
@@ -154,7 +155,7 @@ func (e *explainer) need() {
 
 // oneLine explains what one attempt needs: measured with headroom, or by the callee's structure.
 func (e *explainer) oneLine() {
-	p := e.percentileOf()
+	p := e.call.Percentile.Or(e.gr.percentile)
 	measured, known := e.measured(p, e.id)
 	parts := []func(){}
 	if known {
@@ -174,25 +175,7 @@ func (e *explainer) oneLine() {
 	if !known || !e.g.Nodes[e.l.To].Leaf {
 		parts = append(parts, e.structureLine)
 	}
-	e.time("what one attempt needs", e.t.One.V, nil, Most, parts...)
-}
-
-// percentileOf is the percentile that decided the need of the call.
-func (e *explainer) percentileOf() model.Fraction {
-	p := DefaultPercentile
-	if e.call.Percentile.Set() {
-		return e.call.Percentile.V
-	}
-	best := model.Duration(-1)
-	for _, gr := range e.groups {
-		if len(e.groups) > 1 && !gr.has(e.l.From) {
-			continue
-		}
-		if d, _ := e.measured(gr.percentile, e.id); d > best {
-			best, p = d, gr.percentile
-		}
-	}
-	return p
+	e.time("what one attempt needs", e.gr.one[e.id].V, nil, Most, parts...)
 }
 
 // structureLine explains network and what the callee's own work and calls need.
@@ -206,10 +189,10 @@ func (e *explainer) structureLine() {
 	parts = append(parts, local...)
 	total := e.l.Network.Add(n.Local())
 	if !n.Leaf {
-		needOf := func(l LegID) model.Duration { return e.sol.Legs[l].Need.V }
+		needOf := func(l LegID) model.Duration { return e.gr.leg[l].V }
 		calls := e.g.fold(n.flowAt, needOf, false)
 		gross := n.Margin.Gross(calls)
-		if calls == 0 && e.sol.Nodes[e.l.To].Need.Known != Complete {
+		if calls == 0 && e.gr.node[e.l.To].Known != Complete {
 			gross = 0
 		}
 		body := func() { e.flow(n.flowAt, func(l LegID) { e.callLine(l, needOf(l)) }, needOf, false) }
@@ -336,6 +319,11 @@ func (e *explainer) slackLine() {
 	}
 	if e.t.SlackKnown == Partial {
 		label += " at most, parts of its need being unknown"
+	}
+	if e.t.Slack != e.t.Budget.Sub(e.t.Need.V) {
+		// Entrypoints with different percentiles: budget and need are each one's worst, slack that of one of them.
+		e.time(label+", the least over its entrypoints", e.t.Slack, &diag.Origin{Span: e.call.At}, Given)
+		return
 	}
 	e.time(label, e.t.Slack, nil, Difference,
 		func() { e.see("budget", e.t.Budget) },

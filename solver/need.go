@@ -70,7 +70,7 @@ func (s *solve) oneNeed(gr *group, id LegID, callee Need) Need {
 	l := &s.g.Legs[id]
 	measured, known := s.measured(gr.percentile, id)
 	if known && s.g.Nodes[l.To].Leaf {
-		return Need{measured, Complete}
+		return Need{measured, Complete}.settle()
 	}
 	return Need{max(measured, l.Network.Add(callee.V)), callee.Known}.settle()
 }
@@ -124,13 +124,13 @@ func (l *Leg) planned(t *LegTimes) (attempts int64, backoff model.Duration) {
 	return l.Attempts, t.BackoffSum
 }
 
-// settle says "at least" for a need of which only a part is known, and nothing for one without any known part.
+// settle says "at least" for a need of which only a part is known, and nothing for one whose known parts sum to 0.
 func (n Need) settle() Need {
-	if n.Known != Complete {
+	switch {
+	case n.V == 0:
 		n.Known = Nothing
-		if n.V > 0 {
-			n.Known = Partial
-		}
+	case n.Known != Complete:
+		n.Known = Partial
 	}
 	return n
 }
@@ -142,7 +142,7 @@ func (s *solve) nodeNeed(id NodeID, of func(LegID) Need) Need {
 	if n.Leaf {
 		svc := &s.g.plan.Services[n.Service]
 		if svc.Before.Set() || svc.After.Set() {
-			return Need{local, Complete}
+			return Need{local, Complete}.settle()
 		}
 		return Need{}
 	}

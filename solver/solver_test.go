@@ -2,9 +2,12 @@ package solver_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
-	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/budgetplan/budgetplan/internal/adds"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/solver"
@@ -64,119 +67,191 @@ func (b *builder) solve(t testing.TB) (*solver.Graph, *solver.Solution) {
 	return g, solver.Solve(g, solver.Options{Allowed: true, Fixes: true})
 }
 
-func TestV7(t *testing.T) {
+// chain calls name0 → name1 → … → nameN.
+func (b *builder) chain(name string, n int, set func(*model.Call, *model.Waiter)) {
+	for i := range n {
+		b.call(fmt.Sprint(name, i), fmt.Sprint(name, i+1), set)
+	}
+}
+
+func retrying(attempts int32, timeout model.Duration) func(*model.Call, *model.Waiter) {
+	return func(_ *model.Call, w *model.Waiter) {
+		w.Attempts, w.Timeout = val(attempts), val(timeout)
+	}
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// explainAll adds up the explanation of every call again.
+func explainAll(t *testing.T, b *builder, g *solver.Graph, sol *solver.Solution) {
+	t.Helper()
+	for c := range b.Calls {
+		if err := adds.Check(solver.Explain(&b.Plan, g, sol, model.CallID(c))); err != nil {
+			t.Errorf("%s: %v", b.Calls[c].ID, err)
+		}
+	}
+}
+
+// V7 of the reference: a chain that cannot meet its SLO, its slacks, allowances and single fixes.
+func TestInfeasibleChain(t *testing.T) {
 	b := plan()
 	b.entry("A", 350*ms)
 	names := []string{"A", "B", "C", "D", "db"}
 	for i, n := range names[:4] {
 		sv := b.service(n)
-		sv.Before = val(30 * ms)
-		sv.Margin = val(model.Margin{Share: 150000})
+		sv.Before, sv.Margin = val(30*ms), val(model.Margin{Share: 150_000})
 		b.call(n, names[i+1], func(c *model.Call, w *model.Waiter) {
 			if n == "D" {
 				w.Attempts = val(int32(2))
-				c.Latency.Points = []model.Point{{P: 990000, V: val(120 * ms)}}
+				c.Latency.Points = []model.Point{{P: 990_000, V: val(120 * ms)}}
 				c.Headroom = val(model.Fraction(0))
 			}
 		})
 	}
-	_, sol := b.solve(t)
-	fmt.Println(sol.Roots[0].Need, sol.Roots[0].Slack)
-	for i, l := range sol.Legs {
-		fmt.Println(b.Calls[i].ID, l.Need, l.Budget, l.Slack, l.Allowed, l.Given, l.Recommended)
+	g, sol := b.solve(t)
+	explainAll(t, b, g, sol)
+	root := sol.Roots[0]
+	equal(t, "need", root.Need.V.String(), "615.431212ms")
+	equal(t, "slack", root.Slack.String(), "-265.431212ms")
+	for i, want := range []string{"497.61653ms", "397.47405ms", "312.352942ms", "240ms"} {
+		equal(t, "need of "+b.Calls[i].ID, sol.Legs[i].Need.V.String(), want)
 	}
-	for _, f := range sol.Roots[0].Fixes {
-		fmt.Printf("%+v\n", f)
+	for i, want := range []string{"272ms", "205.7ms", "149.345ms", "101.44325ms"} {
+		equal(t, "allowed of "+b.Calls[i].ID, sol.Legs[i].Allowed.String(), want)
+	}
+	var fits, fails []string
+	for _, f := range root.Fixes {
+		text := fmt.Sprintf("%d %v %d %v", f.Kind, f.Time, f.Attempts, f.Need)
+		if f.Kind == solver.FixDrop {
+			continue
+		}
+		if f.Feasible {
+			fits = append(fits, text)
+		} else {
+			fails = append(fails, text)
+		}
+	}
+	want := []string{
+		"3 272ms 0 350ms", "3 205.7ms 0 350ms", "3 149.345ms 0 350ms", "3 101.44325ms 0 350ms",
+		"6 50.721625ms 0 350ms", "7 615.431212ms 0 615.431212ms",
+	}
+	if diff := cmp.Diff(want, fits); diff != "" {
+		t.Error("fixes that suffice:", diff)
+	}
+	if !slices.Contains(fails, "2 0ms 1 385.548906ms") {
+		t.Error("dropping the retry leaves 385.549 ms, which is missing in", fails)
 	}
 }
 
-func TestCheckout(t *testing.T) {
-	b := plan()
-	b.entry("gateway", 5*s)
-	n := func(retries int32, per model.Duration) func(*model.Call, *model.Waiter) {
-		return func(c *model.Call, w *model.Waiter) {
-			w.Attempts = val(retries + 1)
-			w.PerTry = val(per)
+// Shapes that would take for ever to enumerate, or overflow a stack or a count.
+func TestLargeShapes(t *testing.T) {
+	t.Run("a chain 10,000 deep saturates", func(t *testing.T) {
+		b := plan()
+		b.entry("s0", 5*s)
+		b.chain("s", 10_000, retrying(2, s))
+		_, sol := b.solve(t)
+		last := sol.Nodes[len(sol.Nodes)-1]
+		equal(t, "configured", last.Attempts.Configured, solver.MaxCount)
+		equal(t, "wait of the gateway", sol.Legs[0].Wait, s)
+	})
+	t.Run("a ladder of 40 diamonds", func(t *testing.T) {
+		b := plan()
+		b.entry("s0", 5*s)
+		for i := range 40 {
+			for _, m := range "ab" {
+				mid := fmt.Sprint(string(m), i)
+				b.call(fmt.Sprint("s", i), mid, nil)
+				b.call(mid, fmt.Sprint("s", i+1), func(c *model.Call, _ *model.Waiter) { c.Latency.Exact = val(ms) })
+			}
 		}
-	}
-	b.call("gateway", "order", n(2, 10*s))
-	b.call("order", "inventory", n(3, 5*s))
-	b.call("order", "payment", n(2, 8*s))
-	b.call("inventory", "warehouse", n(3, 3*s))
-	b.service("order").Flow.Of = []model.Flow{{Kind: model.Parallel, Of: b.service("order").Flow.Of}}
-	_, sol := b.solve(t)
-	for i, l := range sol.Legs {
-		fmt.Printf("%s %+v\n", b.Calls[i].ID, l)
-	}
-	for i, n := range sol.Nodes {
-		fmt.Printf("%s %+v\n", b.Services[i].Name, n)
-	}
-	fmt.Printf("%+v\n", sol.Roots)
+		_, sol := b.solve(t)
+		equal(t, "paths", sol.Nodes[b.ids["s40"]].Attempts.Configured, 1<<40)
+	})
+	t.Run("70 services and 600 calls in layers", func(t *testing.T) {
+		b := layers(7, 10)
+		g, sol := b.solve(t)
+		equal(t, "attempts", sol.Nodes[b.ids["s6/0"]].Attempts.Configured, 100_000)
+		explainAll(t, b, g, sol)
+		// What a call may need is exact: with it the SLO is met, with 1 ns more it is not. Every call of one
+		// layer stands for all by symmetry, and is reached on many paths.
+		for _, c := range []model.CallID{0, 150, 599} {
+			for over, want := range []bool{true, false} {
+				d := layers(7, 10)
+				d.Calls[c].Latency.Exact = val(sol.Legs[c].Allowed + model.Duration(over))
+				_, again := d.solve(t)
+				equal(t, fmt.Sprintf("feasible with %s at %d ns over", b.Calls[c].ID, over), again.Roots[0].Feasible, want)
+			}
+		}
+	})
+	t.Run("a service with 10,000 callers", func(t *testing.T) {
+		b := plan()
+		for i := range 10_000 {
+			b.call(fmt.Sprint("s", i), "x", retrying(3, s))
+		}
+		_, sol := b.solve(t)
+		equal(t, "attempts", sol.Nodes[b.ids["x"]].Attempts.Configured, 3)
+		equal(t, "roots", len(sol.Roots), 10_000)
+	})
 }
 
-func TestBig(t *testing.T) {
+func layers(depth, width int) *builder {
 	b := plan()
-	b.entry("s0", 5*s)
-	for i := range 10000 {
-		b.call(fmt.Sprint("s", i), fmt.Sprint("s", i+1), func(c *model.Call, w *model.Waiter) { w.Timeout = val(s); w.Attempts = val(int32(2)) })
-	}
-	t0 := time.Now()
-	b.solve(t)
-	fmt.Println("chain", time.Since(t0))
-	b = plan()
-	b.entry("s0", 5*s)
-	for i := range 40 {
-		for _, m := range "ab" {
-			b.call(fmt.Sprint("s", i), fmt.Sprint(string(m), i), nil)
-			b.call(fmt.Sprint(string(m), i), fmt.Sprint("s", i+1), func(c *model.Call, w *model.Waiter) { c.Latency.Exact = val(ms) })
-		}
-	}
-	t0 = time.Now()
-	_, sol := b.solve(t)
-	fmt.Println("ladder", time.Since(t0), sol.Nodes[len(sol.Nodes)-1].Attempts)
-	b = plan()
 	b.entry("s0/0", 5*s)
-	calls := 0
-	for l := range 7 {
-		for i := range 10 {
-			for j := range 10 {
-				if l < 6 {
-					calls++
-					b.call(fmt.Sprint("s", l, "/", i), fmt.Sprint("s", l+1, "/", j), func(c *model.Call, w *model.Waiter) {
-						if l == 5 {
-							c.Latency.Exact = val(ms)
-						}
-					})
-				}
+	for l := range depth - 1 {
+		for i := range width {
+			for j := range width {
+				b.call(fmt.Sprint("s", l, "/", i), fmt.Sprint("s", l+1, "/", j), func(c *model.Call, _ *model.Waiter) {
+					if l == depth-2 {
+						c.Latency.Exact = val(model.Microsecond)
+					}
+				})
 			}
 		}
 	}
-	t0 = time.Now()
-	b.solve(t)
-	fmt.Println("layers", calls, time.Since(t0))
-	b = plan()
-	for i := range 10000 {
-		b.call(fmt.Sprint("s", i), "x", func(c *model.Call, w *model.Waiter) { w.Timeout = val(s); w.Attempts = val(int32(2)) })
-	}
-	t0 = time.Now()
-	b.solve(t)
-	fmt.Println("callers", time.Since(t0))
+	return b
 }
 
-func TestExplainPrint(t *testing.T) {
+// A cycle is named, cut at its back edge, and the rest is solved.
+func TestCycle(t *testing.T) {
 	b := plan()
-	b.entry("g", 5*s)
-	b.call("g", "o", func(c *model.Call, w *model.Waiter) {
-		w.Attempts = val(int32(3))
-		w.PerTry = val(2 * s)
-		w.Timeout = val(7 * s)
-	})
-	b.call("o", "db", func(c *model.Call, w *model.Waiter) {
-		c.Latency.Points = []model.Point{{P: 990000, V: val(120 * ms)}}
-		w.Timeout = val(s)
+	b.entry("a", s)
+	b.call("a", "b", retrying(2, s))
+	b.call("b", "c", retrying(2, s))
+	b.call("c", "a", retrying(2, s))
+	b.call("c", "d", retrying(2, s))
+	b.call("d", "d", retrying(2, s))
+	g, findings := solver.Compile(&b.Plan)
+	var messages []string
+	for _, f := range findings {
+		messages = append(messages, f.Subject+": "+f.Message)
+	}
+	want := []string{"c/a: `a` → `b` → `c` → `a` is a cycle", "d/d: `d` → `d` is a cycle"}
+	if diff := cmp.Diff(want, messages); diff != "" {
+		t.Error(diff)
+	}
+	equal(t, "cut leg", g.FirstLeg[2], -1)
+	sol := solver.Solve(g, solver.Options{Allowed: true, Fixes: true})
+	equal(t, "attempts at d", sol.Nodes[b.ids["d"]].Attempts.Configured, 8)
+}
+
+// Waiters in series: the limits cut each other, the attempts multiply (DESIGN.md §3.3).
+func TestWaitersInSeries(t *testing.T) {
+	b := plan()
+	b.call("job", "model", func(c *model.Call, w *model.Waiter) {
+		w.Attempts, w.Timeout = val(int32(5)), val(900*s)
+		inner := model.Waiter{Name: "sdk", Attempts: val(int32(3)), Timeout: val(900 * s), PerTry: val(60 * s)}
+		c.Waiters = append(c.Waiters, inner)
 	})
 	g, sol := b.solve(t)
-	for _, l := range solver.Explain(&b.Plan, g, sol, 0) {
-		fmt.Printf("%*s%-70s %v %v %v %v\n", l.Depth*2, "", l.Label, l.Time, l.Count, l.Share, l.Op)
-	}
+	explainAll(t, b, g, sol)
+	equal(t, "legs", g.LegName(0)+" "+g.LegName(1), "job/model job/model@sdk")
+	equal(t, "one attempt of the job lasts", sol.Legs[0].Attempt, 180*s)
+	equal(t, "the job waits", sol.Legs[0].Wait, 900*s)
+	equal(t, "attempts at the model", sol.Nodes[b.ids["model"]].Attempts.Configured, 15)
+	equal(t, "paths", sol.Legs[1].Amplification.Configured, 15)
 }

@@ -195,7 +195,7 @@ func (p *Pass) unboundedBy(busy model.Duration, n solver.NodeID) []ref {
 	}
 	for _, l := range p.body(n).legs() {
 		if p.Graph.Legs[l].Awaited() && p.wait(l) == model.NoLimit {
-			return []ref{{MissingTimeout, p.Graph.LegName(l)}}
+			return []ref{{code: MissingTimeout, subject: p.Graph.LegName(l)}}
 		}
 	}
 	return nil

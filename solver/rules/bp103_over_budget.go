@@ -89,11 +89,12 @@ func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration)
 	after := p.unboundedBy(t.Flow, n)
 	if f.Severity == diag.Warning {
 		for _, in := range p.Graph.In(n) {
-			after = append(after, ref{ImpossibleCall, p.Graph.LegName(in)}, ref{InvertedTimeout, p.Graph.LegName(in)})
+			id, same := p.Graph.LegName(in), in == t.ReceivedBy && t.Received == p.Sol.Legs[in].Patience
+			after = append(after, ref{code: ImpossibleCall, subject: id}, ref{code: InvertedTimeout, subject: id, restates: same})
 		}
 		for r := range p.Graph.Roots {
 			if p.Graph.Roots[r].Node == n {
-				after = append(after, ref{InvertedTimeout, p.rootName(int32(r))})
+				after = append(after, ref{code: InvertedTimeout, subject: p.rootName(int32(r))})
 			}
 		}
 		after = append(after, p.infeasibleRoot(n)...)
@@ -104,7 +105,7 @@ func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration)
 // infeasibleRoot names the root that decides what a node receives: BP106 speaks for what follows from it.
 func (p *Pass) infeasibleRoot(n solver.NodeID) []ref {
 	if r := p.Sol.Nodes[n].ReceivedRoot; r >= 0 && int(r) < len(p.Graph.Roots) {
-		return []ref{{InfeasibleSLO, p.rootName(r)}}
+		return []ref{{code: InfeasibleSLO, subject: p.rootName(r)}}
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (p *Pass) belowLatency(l solver.LegID) {
 	f.Notes = []diag.Note{{Text: fmt.Sprintf("%s of the healthy attempts are cut", share), At: latency.From}}
 	p.latencyHelp(&f, l, at)
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
-	p.Report(f, ref{ImpossibleCall, id})
+	p.Report(f, ref{code: ImpossibleCall, subject: id, restates: true})
 }
 
 // lowest is the lowest known percentile above a time, with its name.

@@ -85,5 +85,5 @@ func (p *Pass) reportIneffective(l solver.LegID, dead, first limit) {
 // deadLimit tells a dead time limit, which is BP108's, from any other dead value, which is BP209's.
 func deadLimit(d model.Dead) bool {
 	key := strings.ToLower(d.Key)
-	return strings.Contains(key, "timeout") || strings.Contains(key, "deadline")
+	return !strings.HasPrefix(key, "hedge") && (strings.Contains(key, "timeout") || strings.Contains(key, "deadline"))
 }

@@ -70,5 +70,5 @@ func (p *Pass) reportOverridden(l solver.LegID, mine limit, by solver.LegID, cut
 	}
 	f.Fixes = append(f.Fixes, p.limitFix(l, mine.key, mine.Val, "most", cut.V))
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
-	p.Report(f, ref{InvertedTimeout, p.Graph.LegName(by)})
+	p.Report(f, ref{code: InvertedTimeout, subject: p.Graph.LegName(by)})
 }

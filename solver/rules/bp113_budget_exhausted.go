@@ -48,7 +48,7 @@ func (p *Pass) exhausted(n solver.NodeID) {
 	if by := t.ReceivedBy; by >= 0 {
 		leg, lt, c, _ := p.call(by)
 		id := p.Graph.LegName(by)
-		after = append(after, ref{ImpossibleCall, id})
+		after = append(after, ref{code: ImpossibleCall, subject: id})
 		note := p.receivedNote(n)
 		if t.Received < 0 || leg.Attempts > 1 {
 			note = diag.Note{

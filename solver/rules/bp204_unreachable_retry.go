@@ -37,12 +37,12 @@ func (p *Pass) unreachable(l solver.LegID) {
 	f := UnreachableRetry.New(id, diag.Span{}, "%s of `%s` cannot start when `%s` %s: ",
 		ordinals(t.Possible, leg.Attempts-1), id, callee, hangs(cost < t.Patience))
 	f.Cause, f.Touched = p.layerOrigin(l, -1), p.Sol.Nodes[leg.To].Touched
-	whole := cost == leg.Timeout
+	whole := cost == leg.Timeout && t.Stop == leg.Timeout
 	if whole {
 		f.Message += fmt.Sprintf("its first attempt uses the whole timeout of %s", leg.Timeout)
 	} else {
 		low, _ := waits(&w.Backoff, t.Possible)
-		f.Message += fmt.Sprintf("%s take %s, and %s ends it", times(t.Possible, "attempt", cost)+backoffText(low),
+		f.Message += fmt.Sprintf("%s = %s, and %s ends it", times(t.Possible, "attempt", cost)+backoffText(low),
 			cost.Mul(t.Possible).Add(low), stop)
 	}
 	f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s, %d of them can start", makes(id, leg.Attempts), t.Possible), At: w.Attempts.From},

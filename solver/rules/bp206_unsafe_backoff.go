@@ -15,18 +15,20 @@ var UnsafeBackoff = &diag.Code{
 }
 
 var unsafeBackoff = &Rule{
-	Code: UnsafeBackoff, Run: func(p *Pass) { p.retrying(p.badBackoff) },
+	Code: UnsafeBackoff, Run: func(p *Pass) {
+		waited := p.tightest()
+		p.retrying(func(l solver.LegID) { p.badBackoff(l, p.backoffLimit(l, waited)) })
+	},
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("%s retries by itself: %s without jitter, without back-off, or with too much of it", d.Platform, retry(n))
 	},
 }
 
-func (p *Pass) badBackoff(l solver.LegID) {
+func (p *Pass) badBackoff(l solver.LegID, limit bound) {
 	leg, t, _, w := p.call(l)
 	if !leg.RetryOn.Fast() && !leg.RetryOn.Timeout() {
 		return
 	}
-	limit := p.backoffLimit(l)
 	p.longRetryAfter(l, limit)
 	if limit.Finite() && !endless(leg.Attempts) && t.BackoffSum >= limit.Duration {
 		p.longWaits(l, limit)
@@ -73,37 +75,57 @@ type bound struct {
 	at   *diag.Origin
 }
 
+// waiting is who waits shortest for a node, and how long after it started: a leg, or the client of a root.
+type waiting struct {
+	model.Duration
+	leg  solver.LegID
+	root int32
+}
+
+// tightest finds, for every node, who waits shortest for it; NoLimit where nobody has a limit.
+func (p *Pass) tightest() []waiting {
+	all := make([]waiting, len(p.Graph.Nodes))
+	for i := range all {
+		all[i].Duration = model.NoLimit
+	}
+	for i := range p.Graph.Legs {
+		leg, t := &p.Graph.Legs[i], &p.Sol.Legs[i]
+		if at := &all[leg.To]; t.Rounds > 0 && leg.Awaited() && t.Patience.Finite() && t.Patience < at.Duration {
+			*at = waiting{t.Patience, solver.LegID(i), -1}
+		}
+	}
+	for r := range p.Graph.Roots {
+		root := &p.Graph.Roots[r]
+		if at := &all[root.Node]; root.Timeout.Finite() && root.Timeout.Sub(root.Overhead) < at.Duration {
+			*at = waiting{root.Timeout.Sub(root.Overhead), solver.ByRoot, int32(r)}
+		}
+	}
+	return all
+}
+
 // backoffLimit is the least of what stops the attempts of a leg, and of how long its caller is waited for.
-func (p *Pass) backoffLimit(l solver.LegID) bound {
+func (p *Pass) backoffLimit(l solver.LegID, waited []waiting) bound {
 	leg, t, _, w := p.call(l)
 	least := bound{Duration: t.Stop}
 	if t.Stop.Finite() {
 		least.text, least.at = p.stopText(l)
 	}
-	take := func(d model.Duration, at *diag.Origin, format string, args ...any) {
-		if d.Finite() && d < least.Duration {
-			least = bound{d, fmt.Sprintf(format, args...), at}
-		}
+	if leg.Window.Finite() && leg.Window < least.Duration {
+		least = bound{leg.Window, fmt.Sprintf("its retry window of %s", leg.Window), w.RetryWindow.From}
 	}
-	take(leg.Window, w.RetryWindow.From, "its retry window of %s", leg.Window)
-	if leg.Async {
+	above := waited[leg.From]
+	has := above.Sub(p.Graph.Nodes[leg.From].Before)
+	if leg.Async || !has.Finite() || has >= least.Duration {
 		return least
 	}
-	before := p.Graph.Nodes[leg.From].Before
-	for _, in := range p.Graph.In(leg.From) {
-		if p.Graph.Legs[in].Awaited() {
-			_, above, _, aw := p.call(in)
-			take(above.Patience.Sub(before), patience(aw).From, "the %s that `%s` waits for `%s`",
-				above.Patience, p.nodeName(p.Graph.Legs[in].From), p.nodeName(leg.From))
-		}
+	if above.leg == solver.ByRoot {
+		root := &p.Graph.Roots[above.root]
+		return bound{has, fmt.Sprintf("the timeout of `%s`, %s", p.rootName(above.root), root.Timeout),
+			p.Plan.Entrypoints[root.Entrypoint].Timeout.From}
 	}
-	for i := range p.Graph.Roots {
-		if root := &p.Graph.Roots[i]; root.Node == leg.From && root.Timeout.Finite() {
-			take(root.Timeout.Sub(root.Overhead).Sub(before), p.Plan.Entrypoints[root.Entrypoint].Timeout.From,
-				"the timeout of `%s`, %s", p.rootName(int32(i)), root.Timeout)
-		}
-	}
-	return least
+	outer, _, _, aw := p.call(above.leg)
+	return bound{has, fmt.Sprintf("the %s that `%s` waits for `%s`", above.Duration, p.nodeName(outer.From), p.nodeName(leg.From)),
+		patience(aw).From}
 }
 
 // longWaits reports waits that no attempt's speed can make fit.

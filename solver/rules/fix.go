@@ -23,7 +23,7 @@ func ceil(d model.Duration) model.Duration {
 	if !d.Finite() || d%model.Millisecond == 0 {
 		return d
 	}
-	return floor(d).Add(model.Millisecond)
+	return (d - d%model.Millisecond).Add(model.Millisecond)
 }
 
 // step is what keeps a recommended value from a tie where no margin does.

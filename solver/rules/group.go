@@ -17,18 +17,19 @@ const worst = 3
 func (p *Pass) told() []diag.Finding {
 	at := make(map[ref]int, len(p.findings)) // the finding of a code about a subject, the first of several
 	for i, f := range p.findings {
-		if _, ok := at[ref{f.Code, f.Subject}]; f.Severity != diag.Off && !ok {
-			at[ref{f.Code, f.Subject}] = i
+		r := ref{code: f.Code, subject: f.Subject}
+		if _, ok := at[r]; f.Severity != diag.Off && !ok {
+			at[r] = i
 		}
 	}
-	parent := make([]int, len(p.findings))
+	parent, restates := make([]int, len(p.findings)), make([]bool, len(p.findings))
 	for i := range p.findings {
-		parent[i] = p.follows(i, at)
+		parent[i], restates[i] = p.follows(i, at)
 	}
 	groups, of := p.groups(parent)
 	followers := make([][]diag.Finding, len(groups))
 	for i, f := range p.findings {
-		if parent[i] >= 0 && f.Severity != diag.Off {
+		if parent[i] >= 0 && !restates[i] {
 			top := i
 			for parent[top] >= 0 {
 				top = parent[top]
@@ -45,30 +46,28 @@ func (p *Pass) told() []diag.Finding {
 }
 
 // before has, for each code, those that speak for it on the same subject.
-var before = map[string][]string{
-	"BP101": {"BP107"}, "BP105": {"BP107"}, "BP204": {"BP102"},
+var before = map[string][]*diag.Code{
+	"BP101": {ImpossibleCall}, "BP204": {AttemptsDoNotFit},
 }
 
 // follows gives the finding that speaks for the i-th, -1 when it stands by itself. One that is ignored stands by
 // itself too: its ignore was meant for it.
-func (p *Pass) follows(i int, at map[ref]int) int {
+func (p *Pass) follows(i int, at map[ref]int) (parent int, restates bool) {
 	f := &p.findings[i]
 	if f.Ignored != nil || f.Severity == diag.Off {
-		return -1
+		return -1, false
 	}
 	for _, r := range p.after[i] {
-		if k, ok := at[r]; ok && k != i && r.code != f.Code {
-			return k
+		if k, ok := at[ref{code: r.code, subject: r.subject}]; ok && k != i && r.code != f.Code {
+			return k, r.restates
 		}
 	}
-	for _, id := range before[f.Code.ID] {
-		for _, r := range All {
-			if k, ok := at[ref{r.Code, f.Subject}]; ok && r.Code.ID == id {
-				return k
-			}
+	for _, c := range before[f.Code.ID] {
+		if k, ok := at[ref{code: c, subject: f.Subject}]; ok {
+			return k, false
 		}
 	}
-	return -1
+	return -1, false
 }
 
 // groups collects the findings that stand by themselves by code and cause, worst first; of says which group each

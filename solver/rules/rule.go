@@ -37,6 +37,8 @@ type Pass struct {
 type ref struct {
 	code    *diag.Code
 	subject string
+	// restates says that what follows only repeats it, and need not even be a note.
+	restates bool
 }
 
 // Report adds a finding. Its severity is the code's where the rule has set none. One with the same subject as
