@@ -25,10 +25,27 @@ type Renderer struct {
 	Kind   Kind
 	Title  string
 	Render func(io.Writer, *Input) error
+	// Together writes the several plans of one run as one document; nil where Render after Render is one.
+	Together func(io.Writer, []*Input) error
+}
+
+// Write writes what one run found out, be it about one plan or about several.
+func (r *Renderer) Write(w io.Writer, ins []*Input) error {
+	if len(ins) > 1 && r.Together != nil {
+		return r.Together(w, ins)
+	}
+	for _, in := range ins {
+		if err := r.Render(w, in); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Input is everything that a command found out. Several plans of one run are several Inputs.
 type Input struct {
+	// Name says which plan it is where a run has several: its first file. Empty takes that from Plan.Read.
+	Name     string
 	Plan     *model.Plan
 	Graph    *solver.Graph
 	Solution *solver.Solution

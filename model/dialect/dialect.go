@@ -140,10 +140,11 @@ func (d *Dialect) Tokens(f model.Failures) (tokens, statuses []string, left mode
 	return tokens, statuses, left
 }
 
+// union joins two sets, without the statuses whose class is already there.
 func union(a, b model.Failures) model.Failures {
 	out := model.Failures{Kinds: a.Kinds | b.Kinds, Statuses: a.Statuses}
 	for _, s := range b.Statuses {
-		if !slices.Contains(out.Statuses, s) {
+		if !statusIn(out.Statuses, s) {
 			out.Statuses = append(slices.Clip(out.Statuses), s)
 		}
 	}

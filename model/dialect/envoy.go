@@ -20,7 +20,7 @@ const (
 
 // Envoy is Envoy's v3 API.
 var Envoy = &Dialect{
-	Name: "envoy", Title: "Envoy", Version: "1.37",
+	Name: "envoy", Title: "Envoy", Version: "1.40",
 	Granule: model.Millisecond, Zero: ZeroIsNone,
 	Counts: Retries, RetriesKey: "num_retries",
 	Fields: []Field{

@@ -220,21 +220,32 @@ func (a *amplification) otherNumbers() diag.Note {
 		countText(n.Configured), a.p.nodeName(a.node), countText(n.TimeLimited), strconv.FormatFloat(n.Budgeted, 'f', -1, 64))}
 }
 
-// remedy gives each single change that ends the finding; without any, the layers that must go together.
+// remedy gives each single change that ends the finding; without any, those that end an error, and says which layers
+// must go together.
 func (a *amplification) remedy() (help string, fixes []diag.Fix) {
-	name := "`" + a.p.nodeName(a.node) + "`"
-	var ways []string
+	if ways, fixes := a.singles(a.warning); len(ways) > 0 {
+		return "allow " + sentence(ways, "or"), fixes
+	}
+	_, fixes = a.singles(a.error) // these make an error a warning
+	return a.together(), fixes
+}
+
+// singles lists the single layers that bring the attempts down to a limit with fewer attempts of their own.
+func (a *amplification) singles(limit int64) (ways []string, fixes []diag.Fix) {
 	for _, l := range a.layers[:min(len(a.layers), maxParts)] {
-		if a.count(1, l) > a.warning {
+		if a.count(1, l) > limit {
 			continue
 		}
-		k := a.mostAttempts(l)
+		k := a.mostAttempts(l, limit)
 		fixes = append(fixes, a.p.layerFix(l, a.at.AttemptsRoot, k))
 		ways = append(ways, fmt.Sprintf("%s on %s (%s remain)", retriesText(k), a.name(l), attemptsText(a.count(k, l))))
 	}
-	if len(ways) > 0 {
-		return "allow " + sentence(ways, "or"), fixes
-	}
+	return ways, fixes
+}
+
+// together words which layers must go where no single one is enough.
+func (a *amplification) together() string {
+	name := "`" + a.p.nodeName(a.node) + "`"
 	var dropped []solver.LegID
 	for i := 0; i < len(a.layers)-1 && a.count(1, dropped...) > a.warning; i++ {
 		dropped = append(dropped, a.layers[i])
@@ -242,23 +253,23 @@ func (a *amplification) remedy() (help string, fixes []diag.Fix) {
 	left := a.count(1, dropped...)
 	switch {
 	case len(dropped) == 0 || left > a.warning && left == int64(a.at.Visits):
-		return fmt.Sprintf("visit %s less often, or raise its `max_amplification`", name), nil
+		return fmt.Sprintf("visit %s less often, or raise its `max_amplification`", name)
 	case len(dropped) > maxParts:
-		return fmt.Sprintf("retry at one layer only, the one nearest to %s: %s remain", name, attemptsText(left)), nil
+		return fmt.Sprintf("retry at one layer only, the one nearest to %s: %s remain", name, attemptsText(left))
 	}
 	var names []string
 	for _, l := range dropped {
 		names = append(names, a.name(l))
 	}
 	return fmt.Sprintf("retry at one layer only, the one nearest to %s: without retries on %s %s remain",
-		name, sentence(names, "and"), attemptsText(left)), nil
+		name, sentence(names, "and"), attemptsText(left))
 }
 
 // mostAttempts is how many a layer may make with all others as they are; one is known to be few enough.
-func (a *amplification) mostAttempts(l solver.LegID) int64 {
+func (a *amplification) mostAttempts(l solver.LegID, limit int64) int64 {
 	lo, hi := int64(1), a.factor(l)
 	for lo+1 < hi {
-		if mid := lo + (hi-lo)/2; a.count(mid, l) <= a.warning {
+		if mid := lo + (hi-lo)/2; a.count(mid, l) <= limit {
 			lo = mid
 		} else {
 			hi = mid

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/render"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+func newExplain(s *streams) *cobra.Command {
+	c := &common{streams: s}
+	var quantities []string
+	cmd := &cobra.Command{
+		Use:   "explain WHAT [FILE|DIRECTORY|-]...",
+		Short: "Show the arithmetic behind a call, or what a finding means",
+		Long: `explain takes one of
+
+  a finding, by code or name     what it means, why it hurts, how to end it
+  a call, gateway/order          its numbers line by line, each with the place it comes from
+  a service                      who calls it, and how often
+  an entrypoint                  its numbers, and the calls that take most of its time
+  defaults                       what holds where nobody wrote anything
+
+Findings and defaults need no plan. For the rest, what is read is what ` + "`budgetplan check`" + ` reads.`,
+		Example: `  budgetplan explain BP102
+  budgetplan explain gateway/order
+  budgetplan explain gateway/order --quantity wait checkout.yaml`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("`budgetplan explain BP101`, `budgetplan explain gateway/order`", "explain what?")
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.explain(args[0], args[1:], quantities)
+		},
+		ValidArgsFunction: c.completeSubjects,
+	}
+	c.register(cmd)
+	cmd.Flags().StringSliceVar(&quantities, "quantity", nil, "of a call, only these: "+oneOf(quantityNames()))
+	words(cmd, "quantity", quantityNames())
+	return cmd
+}
+
+func quantityNames() []string {
+	var names []string
+	for _, q := range solver.Quantities {
+		names = append(names, string(q))
+	}
+	return names
+}
+
+func (c *common) explain(what string, files, quantities []string) error {
+	for _, q := range quantities {
+		if err := among("quantity", q, quantityNames()); err != nil {
+			return err
+		}
+	}
+	if page, ok := page(what); ok {
+		_, err := io.WriteString(c.streams.out, page)
+		return err
+	}
+	if what == "defaults" {
+		return explainDefaults(c.streams.out)
+	}
+	r, err := c.must(files, pipeline.Options{Fixes: true, Allowed: true})
+	if err != nil {
+		return err
+	}
+	known := false
+	err = c.place("", func(w io.Writer, _ bool, _ int) error {
+		for _, in := range r.Plans {
+			e := explainer{w, in}
+			known = e.subject(what, quantities) || known
+		}
+		return nil
+	})
+	if err == nil && !known {
+		err = unknownSubject(what, r)
+	}
+	return err
+}
+
+// unknownSubject says what is known instead: names that contain what was asked for, or are near it.
+func unknownSubject(what string, r *pipeline.Result) error {
+	var near []string
+	for _, in := range r.Plans {
+		for _, s := range subjects(in) {
+			if strings.Contains(s, what) || strings.Contains(what, s) {
+				near = append(near, s)
+			}
+		}
+	}
+	help := "a call is `caller/callee`; `budgetplan plan` lists them"
+	if len(near) > 0 {
+		help = "known are `" + strings.Join(near[:min(len(near), 5)], "`, `") + "`"
+	}
+	return usage(help, "`%s` is no finding, and no call, service or entrypoint of this plan", what)
+}
+
+// subjects are the calls, services and entrypoints of a plan.
+func subjects(in *render.Input) []string {
+	var names []string
+	for i := range in.Plan.Entrypoints {
+		names = append(names, in.Plan.Entrypoints[i].Name)
+	}
+	for i := range in.Plan.Services {
+		names = append(names, in.Plan.Services[i].Name)
+	}
+	for i := range in.Plan.Calls {
+		names = append(names, in.Plan.Calls[i].ID)
+	}
+	return names
+}
+
+// completeSubjects completes codes, and the names of the plan that is found here.
+func (c *common) completeSubjects(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveDefault // files
+	}
+	words := []string{"defaults"}
+	for _, code := range pipeline.Codes() {
+		words = append(words, code.ID+"\t"+code.Name, code.Name+"\t"+code.ID)
+	}
+	return append(words, c.planSubjects()...), cobra.ShellCompDirectiveNoFileComp
+}
+
+// planSubjects are the names of the plan that is found here, for completion; none where there is none.
+func (c *common) planSubjects() (names []string) {
+	if r, err := c.run(nil, pipeline.Options{}); err == nil {
+		for _, in := range r.Plans {
+			names = append(names, subjects(in)...)
+		}
+	}
+	return names
+}
+
+func explainDefaults(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "key\tdefault\twhy")
+	for _, d := range solver.Defaults {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Field, d.Value, d.Source)
+	}
+	return w.Flush()
+}
+
+// explainer writes what is known of one subject of one plan.
+type explainer struct {
+	w  io.Writer
+	in *render.Input
+}
+
+// subject explains everything that has this name; it reports whether anything has.
+func (e explainer) subject(what string, quantities []string) (known bool) {
+	p := e.in.Plan
+	for i := range p.Entrypoints {
+		if p.Entrypoints[i].Name == what {
+			e.entrypoint(i)
+			known = true
+		}
+	}
+	for i := range p.Services {
+		if p.Services[i].Name == what {
+			e.service(solver.NodeID(i))
+			known = true
+		}
+	}
+	id, leg, _ := strings.Cut(what, "@")
+	for i := range p.Calls {
+		if p.Calls[i].ID == what || p.Calls[i].ID == id && leg != "" {
+			e.call(i, quantities)
+			known = true
+		}
+	}
+	return known
+}
+
+func (e explainer) call(i int, quantities []string) {
+	c := &e.in.Plan.Calls[i]
+	fmt.Fprintf(e.w, "%s  %s\n", c.ID, c.At)
+	if e.in.Graph.FirstLeg[i] < 0 {
+		fmt.Fprintln(e.w, "  this call closes a cycle: it is left out of all numbers (BP007)")
+		return
+	}
+	var what []solver.Quantity
+	for _, q := range quantities {
+		what = append(what, solver.Quantity(q))
+	}
+	for _, l := range solver.Explain(e.in.Plan, e.in.Graph, e.in.Solution, model.CallID(i), what...) {
+		fmt.Fprintf(e.w, "%s%s\n", strings.Repeat("  ", l.Depth+1), lineText(l))
+	}
+}
+
+// lineText writes a line of arithmetic: what, how much, made how, and from where.
+func lineText(l solver.Line) string {
+	text := l.Label + ": " + valueText(l)
+	if op := l.Op.String(); op != "" {
+		text += ", " + op
+	}
+	switch {
+	case l.From.Written():
+		text += "  " + l.From.Span.String()
+	case l.From != nil:
+		text += "  " + l.From.Default.String()
+	case l.See != "":
+		text += "  see `" + l.See + "`"
+	}
+	return text
+}
+
+func valueText(l solver.Line) string {
+	switch l.Unit {
+	case solver.Count:
+		return times(l.Count)
+	case solver.Share:
+		return l.Share.String()
+	}
+	return bound(l.Time)
+}
+
+// service says who calls a service and what that makes of it.
+func (e explainer) service(n solver.NodeID) {
+	in := e.in
+	s, t := &in.Plan.Services[n], &in.Solution.Nodes[n]
+	fmt.Fprintf(e.w, "%s  %s\n", s.Name, s.At)
+	fmt.Fprintf(e.w, "  received %s, needs %s, may be busy %s\n", bound(t.Received), need(t.Need), bound(t.Busy))
+	fmt.Fprintf(e.w, "  attempts per request: configured %d, time-limited %d, with retry budgets %.4g\n",
+		t.Attempts.Configured, t.Attempts.TimeLimited, t.Attempts.Budgeted)
+	legs := in.Graph.In(n)
+	if len(legs) == 0 {
+		fmt.Fprintln(e.w, "  nobody calls it")
+	}
+	for _, l := range legs {
+		leg, lt := &in.Graph.Legs[l], &in.Solution.Legs[l]
+		fmt.Fprintf(e.w, "  called by %s: %s, waits %s, attempts reaching it %d\n", in.Graph.LegName(l),
+			count(int(min(leg.Attempts, solver.MaxCount)), "attempt"), bound(lt.Wait), lt.Amplification.Configured)
+	}
+}
+
+// shownCalls is how many calls of an entrypoint are listed.
+const shownCalls = 10
+
+// entrypoint gives its numbers and the calls with the least slack that it reaches.
+func (e explainer) entrypoint(i int) {
+	in := e.in
+	root := slices.IndexFunc(in.Graph.Roots, func(r solver.Root) bool { return int(r.Entrypoint) == i })
+	ep := &in.Plan.Entrypoints[i]
+	fmt.Fprintf(e.w, "%s  %s\n", ep.Name, ep.At)
+	if root < 0 {
+		return
+	}
+	t := &in.Solution.Roots[root]
+	fmt.Fprintf(e.w, "  SLO %s, needs %s, waits %s, last work ends %s\n", slo(in.Graph.Roots[root].SLO), need(t.Need), bound(t.Wait), bound(t.WorkEnds))
+	fmt.Fprintln(e.w, "  the path that takes most of it:")
+	e.path(in.Graph.Roots[root].Node, 2, map[solver.NodeID]bool{})
+}
+
+// path follows, from a service on, the calls that it needs most time for.
+func (e explainer) path(n solver.NodeID, depth int, seen map[solver.NodeID]bool) {
+	for range shownCalls {
+		worst, found := solver.LegID(-1), false
+		e.in.Graph.Out(n, func(l solver.LegID) {
+			if e.in.Graph.Legs[l].Awaited() && (!found || e.in.Solution.Legs[l].Need.V > e.in.Solution.Legs[worst].Need.V) {
+				worst, found = l, true
+			}
+		})
+		if !found || seen[n] {
+			return
+		}
+		seen[n] = true
+		t := &e.in.Solution.Legs[worst]
+		fmt.Fprintf(e.w, "%s%s: needs %s, budget %s, waits %s\n", strings.Repeat("  ", depth), e.in.Graph.LegName(worst),
+			need(t.Need), bound(t.Budget), bound(t.Wait))
+		n, depth = e.in.Graph.Legs[worst].To, depth+1
+	}
+}

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/render/docs"
+	"github.com/budgetplan/budgetplan/solver/rules"
+	"github.com/budgetplan/budgetplan/testdata"
+)
+
+func newRules() *cobra.Command {
+	return &cobra.Command{
+		Use:   "rules",
+		Short: "List every finding with its code, name and severity",
+		Long:  "rules lists every finding. `budgetplan explain CODE` has the page of one: what it means, why it hurts, how to end it.",
+		Example: `  budgetplan rules
+  budgetplan explain BP101`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, c := range pipeline.Codes() {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.ID, c.Name, c.Severity, c.Summary)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+// page gives the page of a finding, by code or name, upper or lower case.
+func page(what string) (text string, ok bool) {
+	codes := pipeline.Codes()
+	i := slices.IndexFunc(codes, func(c *diag.Code) bool {
+		return strings.EqualFold(c.ID, what) || strings.EqualFold(c.Name, what)
+	})
+	if i < 0 {
+		return "", false
+	}
+	comment, found := rules.Page(codes[i].ID)
+	if !found {
+		comment = testdata.Page(codes[i].ID)
+	}
+	return docs.Page{Code: codes[i], Archive: []byte(comment)}.Text(), true
+}

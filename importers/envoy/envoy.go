@@ -1,0 +1,201 @@
+// Package envoy reads Envoy's v3 configuration, as YAML or JSON, in snake_case or camelCase: static bootstraps,
+// listeners, clusters, route configurations, virtual hosts and routes, alone, in lists, or as the resources of a
+// discovery response.
+//
+// It reads of a route its cluster (or weighted_clusters, cluster_header, mirrors), timeout, max_stream_duration,
+// max_grpc_timeout, idle_timeout, retry_policy and hedge_policy; of a virtual host its retry_policy, hedge_policy
+// and mirrors; of a cluster its connect_timeout, HttpProtocolOptions, circuit_breakers.retry_budget and the members
+// of an aggregate; of a listener its HTTP connection managers, TCP and Redis proxies. What looks like a limit and
+// is not read is a finding.
+package envoy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/internal/yamlsrc"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// Importer reads Envoy's configuration.
+var Importer = &importers.Importer{
+	Name:      "envoy",
+	Title:     "Envoy v3 bootstrap, listeners, clusters and routes",
+	Recognise: recognise,
+	Import:    read,
+	Codes:     []*diag.Code{importers.BadValue, importers.NotUnderstood},
+}
+
+// maxCalls bounds what one source may stand for: routes times the members of aggregate clusters.
+const maxCalls = 250_000
+
+// reader is the state of one import.
+type reader struct {
+	src   *importers.Source
+	frag  *model.Fragment
+	found []diag.Finding
+	// told has what was reported: a place for a bad value, a field for one that is not understood.
+	told map[string]bool
+
+	clusters  map[string]*cluster
+	listeners []listener
+	tables    []table
+	byName    map[string]int // index of a table by its name
+	flows     map[model.ServiceID][]model.Flow
+	callers   []model.ServiceID // in the order of their first flow
+	limit     int               // the most calls, maxCalls
+	full      bool              // limit was reached
+}
+
+// scope is what a document says of the proxy that its resources belong to: whose calls they are.
+type scope struct {
+	caller string
+	at     diag.Span
+}
+
+func read(src *importers.Source) (*model.Fragment, []diag.Finding) { return readUpTo(src, maxCalls) }
+
+func readUpTo(src *importers.Source, limit int) (*model.Fragment, []diag.Finding) {
+	file, found := src.YAML()
+	r := &reader{
+		src: src, found: slices.Clone(found), limit: limit,
+		frag:     &model.Fragment{File: src.File, As: "envoy", LineIgnores: importers.LineIgnores(file)},
+		told:     map[string]bool{},
+		clusters: map[string]*cluster{},
+		byName:   map[string]int{},
+		flows:    map[model.ServiceID][]model.Flow{},
+	}
+	for _, doc := range file.Docs {
+		sc := r.proxy(doc)
+		walk(doc, 0, func(kind resource, n *yamlsrc.Node) { r.collect(kind, n, sc) })
+		r.dynamic(doc)
+	}
+	for i := range r.listeners {
+		r.listener(&r.listeners[i])
+	}
+	for i := range r.tables {
+		if t := &r.tables[i]; !t.used {
+			r.table(t, nil)
+		}
+	}
+	for _, c := range r.callers {
+		r.frag.Services[c].Flow = oneOf(r.flows[c], r.frag.Services[c].At)
+	}
+	return r.frag, r.found
+}
+
+// collect keeps a resource until all are known: routes need the clusters that may stand behind them.
+func (r *reader) collect(kind resource, n *yamlsrc.Node, sc scope) {
+	switch kind {
+	case isCluster:
+		r.addCluster(n)
+	case isListener:
+		r.listeners = append(r.listeners, listener{node: n, scope: sc})
+	case isManager:
+		r.listeners = append(r.listeners, listener{manager: n, scope: sc})
+	case isTable, isHost, isRoute:
+		r.addTable(kind, n, sc)
+	}
+}
+
+// addTable keeps a route configuration once by its name; hosts and routes without one stand for themselves.
+func (r *reader) addTable(kind resource, n *yamlsrc.Node, sc scope) {
+	if kind == isRoute && len(r.tables) > 0 {
+		if last := &r.tables[len(r.tables)-1]; len(last.bare) > 0 && last.scope == sc {
+			last.bare = append(last.bare, n)
+			return
+		}
+	}
+	t := table{scope: sc}
+	switch kind {
+	case isTable:
+		t.node = n
+		t.name = field(n, "name").Text()
+		if _, known := r.byName[t.name]; known && t.name != "" {
+			return // a dump repeats what a listener has inline
+		}
+		r.byName[t.name] = len(r.tables)
+	case isHost:
+		t.hosts = []*yamlsrc.Node{n}
+	case isRoute:
+		t.bare = []*yamlsrc.Node{n}
+	}
+	r.tables = append(r.tables, t)
+}
+
+// dynamic tells of listeners that a bootstrap gets from elsewhere. A dump has them.
+func (r *reader) dynamic(doc *yamlsrc.Node) {
+	d := field(doc, "dynamic_resources")
+	if lds := field(d, "lds_config"); lds != nil {
+		r.unread("dynamic_resources", lds.Span(), "check a config dump of the running Envoy, or the files that it is fed from",
+			"listeners and their routes come from elsewhere, by `lds_config`, and are not read")
+	}
+}
+
+// proxy says whose calls a document has: the source's word, else what the bootstrap calls itself.
+func (r *reader) proxy(doc *yamlsrc.Node) scope {
+	if s := r.src.Service; s.Set() {
+		return scope{s.V, s.Span()}
+	}
+	var sc scope
+	walk(doc, 0, func(kind resource, n *yamlsrc.Node) {
+		if kind != isBootstrap || sc.caller != "" {
+			return
+		}
+		node := field(n, "node")
+		for _, name := range []*yamlsrc.Node{field(node, "cluster"), field(node, "id"), field(field(n, "cluster_manager"), "local_cluster_name")} {
+			if text := name.Text(); text != "" && !placeholder(text) {
+				sc = scope{text, name.Span()}
+				return
+			}
+		}
+	})
+	return sc
+}
+
+// placeholder reports whether a text waits for another tool to fill it in.
+func placeholder(s string) bool {
+	return strings.Contains(s, "{{") || strings.Contains(s, "${") || strings.Contains(s, "{%")
+}
+
+// add appends a flow to a caller's, which is one of them for each request.
+func (r *reader) add(caller model.ServiceID, f model.Flow) {
+	if _, known := r.flows[caller]; !known {
+		r.callers = append(r.callers, caller)
+	}
+	r.flows[caller] = append(r.flows[caller], f)
+}
+
+// oneOf gives alternatives, or the only one.
+func oneOf(of []model.Flow, at diag.Span) model.Flow {
+	if len(of) == 1 {
+		return of[0]
+	}
+	return model.Flow{Kind: model.OneOf, Of: of, At: at}
+}
+
+// bad reports a value that Envoy refuses, once a place. The text of err may end in the change to make.
+func (r *reader) bad(at diag.Span, subject, key string, err error) {
+	if id := "bad " + at.String(); !r.told[id] {
+		r.told[id] = true
+		fact, change, _ := strings.Cut(err.Error(), ", write ")
+		f := importers.BadValue.New(subject, at, "`%s`: %s", key, fact)
+		if change != "" {
+			f.Help = "write " + change
+		}
+		r.found = append(r.found, f)
+	}
+}
+
+// unread reports something that would change a number and is not read, once a key and file.
+func (r *reader) unread(key string, at diag.Span, help, format string, args ...any) {
+	if r.told[key] {
+		return
+	}
+	r.told[key] = true
+	f := importers.NotUnderstood.New(key, at, format, args...)
+	f.Help = help
+	r.found = append(r.found, f)
+}

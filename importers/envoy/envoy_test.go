@@ -1,0 +1,131 @@
+package envoy
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+var update = flag.Bool("update", false, "rewrite what the archives want")
+
+// TestArchives reads the input of every archive in testdata and compares the whole fragment, value by value with
+// its place, and the findings.
+func TestArchives(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			ar, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := slices.IndexFunc(ar.Files, func(f txtar.File) bool { return f.Name == "want" })
+			if len(ar.Files) != 2 || want != 1 {
+				t.Fatalf("an archive has an input and `want`, this has %d files", len(ar.Files))
+			}
+			src := &importers.Source{File: ar.Files[0].Name, Bytes: ar.Files[0].Data}
+			if !Importer.Recognise(src) {
+				t.Error("the input is not recognised")
+			}
+			got := show(Importer.Import(src))
+			if *update {
+				ar.Files[1].Data = []byte(got)
+				if err := os.WriteFile(name, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(string(ar.Files[1].Data), got); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// show prints a fragment: a line a call with its waiter's values below it, each with the line and column where it
+// is written, or the default that supplied it; then the flows, the services, and the findings.
+func show(f *model.Fragment, findings []diag.Finding) string {
+	var b bytes.Buffer
+	for i := range f.Calls {
+		showCall(&b, f, &f.Calls[i])
+	}
+	for i := range f.Services {
+		s := &f.Services[i]
+		if !s.Flow.Empty() && len(f.Calls) > 1 {
+			fmt.Fprintf(&b, "flow %s: %s\n", s.Name, flowText(f, s.Flow))
+		}
+		line(&b, "service "+s.Name+" kind", s.Kind)
+		line(&b, "service "+s.Name+" idle_timeout", s.IdleTimeout)
+	}
+	for _, fd := range findings {
+		fmt.Fprintf(&b, "%s %d:%d %s\n", fd.Code.ID, fd.Place().Line, fd.Place().Col, fd.Message)
+		if fd.Help != "" {
+			fmt.Fprintf(&b, "  help: %s\n", fd.Help)
+		}
+	}
+	return b.String()
+}
+
+func showCall(b *bytes.Buffer, f *model.Fragment, c *model.Call) {
+	fmt.Fprintf(b, "%s -> %s [%s] @%d:%d\n", f.Services[c.From].Name, f.Services[c.To].Name, c.Route, c.At.Line, c.At.Col)
+	line(b, "  method", c.Method)
+	line(b, "  async", c.Async)
+	line(b, "  probability", c.Probability)
+	w := &c.Waiters[0]
+	line(b, "  timeout", w.Timeout)
+	line(b, "  per_try_timeout", w.PerTry)
+	line(b, "  read_timeout", w.Read)
+	line(b, "  connect_timeout", w.Connect)
+	line(b, "  idle_timeout", w.Idle)
+	line(b, "  attempts", w.Attempts)
+	line(b, "  retry_on", w.RetryOn)
+	line(b, "  waits", w.Backoff.Waits)
+	line(b, "  jitter", w.Backoff.Jitter)
+	line(b, "  retry_after", w.RetryAfter)
+	line(b, "  retry_budget", w.RetryBudget)
+	line(b, "  hedge.after", w.Hedge.After)
+	line(b, "  hedge.attempts", w.Hedge.Attempts)
+	line(b, "  propagates", w.Propagates)
+	line(b, "  header", w.Header)
+	for _, d := range w.Dead {
+		fmt.Fprintf(b, "  dead %s %s @%d:%d: %s\n", d.Key, d.Value, d.At.Line, d.At.Col, d.Reason)
+	}
+}
+
+func line[T any](b *bytes.Buffer, key string, v model.Val[T]) {
+	if !v.Set() {
+		return
+	}
+	fmt.Fprintf(b, "%s %v @%d:%d", key, v.V, v.From.Line, v.From.Col)
+	if d := v.From.Default; d != nil {
+		fmt.Fprintf(b, " (%s)", d)
+	}
+	b.WriteByte('\n')
+}
+
+func flowText(f *model.Fragment, flow model.Flow) string {
+	if flow.Kind == model.One {
+		c := &f.Calls[flow.Call]
+		return fmt.Sprintf("%s#%d", f.Services[c.To].Name, flow.Call)
+	}
+	var of []string
+	for _, g := range flow.Of {
+		of = append(of, flowText(f, g))
+	}
+	return fmt.Sprintf("%s(%s)", flow.Kind, strings.Join(of, ", "))
+}

@@ -1,0 +1,110 @@
+package envoy
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// FuzzEnvoy reads anything: no panic, no hang, and a fragment that holds together.
+func FuzzEnvoy(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.txtar")
+	for _, name := range files {
+		ar, err := txtar.ParseFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(ar.Files[0].Data)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		s := &importers.Source{File: "fuzz", Bytes: src}
+		known := Importer.Recognise(s)
+		frag, found := Importer.Import(s)
+		if len(frag.Calls) > 0 && !known {
+			t.Error("calls from a file that is not recognised")
+		}
+		checkFragment(t, frag, found)
+	})
+}
+
+// checkFragment checks what every fragment promises to those who read it.
+func checkFragment(t *testing.T, f *model.Fragment, found []diag.Finding) {
+	t.Helper()
+	placed := make([]int, len(f.Calls))
+	for i := range f.Services {
+		f.Services[i].Flow.Walk(func(c model.CallID) {
+			placed[c]++
+			if f.Calls[c].From != model.ServiceID(i) {
+				t.Errorf("a flow of %s has a call of another service", f.Services[i].Name)
+			}
+		})
+	}
+	for i := range f.Calls {
+		c := &f.Calls[i]
+		if placed[i] != 1 {
+			t.Errorf("call %d stands in %d places of a flow", i, placed[i])
+		}
+		if len(c.Waiters) != 1 || c.At.Line == 0 || int(c.To) >= len(f.Services) {
+			t.Errorf("call %d is not whole: %+v", i, c)
+		}
+		w := &c.Waiters[0]
+		if w.PerTry.Set() && w.Timeout.Set() && w.PerTry.V >= w.Timeout.V {
+			t.Errorf("call %d: per-try timeout %s is not below the timeout %s", i, w.PerTry.V, w.Timeout.V)
+		}
+		for _, v := range []model.Val[model.Duration]{w.Timeout, w.PerTry, w.Read, w.Connect, w.Idle} {
+			if v.Set() && v.V <= 0 {
+				t.Errorf("call %d has a limit of %s", i, v.V)
+			}
+		}
+		if w.Attempts.Set() && w.Attempts.V < 1 || w.Retries() && !w.RetryOn.Set() {
+			t.Errorf("call %d has %d attempts on %v", i, w.Attempts.V, w.RetryOn)
+		}
+	}
+	for _, fd := range found {
+		if fd.Code == nil || fd.Message == "" || fd.Place().File == "" {
+			t.Errorf("a finding is not whole: %+v", fd)
+		}
+	}
+}
+
+// TestExplosion reads files that stand for far more than they say: many routes to one aggregate of many members.
+func TestExplosion(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("static_resources:\n  clusters:\n  - name: all\n    cluster_type: {typed_config: {\"@type\": envoy.clusters.aggregate.v3.ClusterConfig, clusters: [")
+	for i := range 200 {
+		fmt.Fprintf(&b, "m%d, ", i)
+	}
+	b.WriteString("]}}\n---\nvirtual_hosts:\n- name: h\n  domains: ['*']\n  routes:\n")
+	for range 200 {
+		b.WriteString("  - {match: {prefix: /}, route: {cluster: all}}\n")
+	}
+	f, found := readUpTo(&importers.Source{File: "big.yaml", Bytes: []byte(b.String())}, 1000)
+	if len(f.Calls) != 1000 || len(found) != 1 || !strings.Contains(found[0].Message, "more than 1000 calls") {
+		t.Fatalf("%d calls, findings %v", len(f.Calls), found)
+	}
+}
+
+// BenchmarkRoutes reads a thousand route files of twenty routes each.
+func BenchmarkRoutes(b *testing.B) {
+	var src strings.Builder
+	src.WriteString("name: edge\nvirtual_hosts:\n- name: all\n  domains: ['*']\n  routes:\n")
+	for i := range 20 {
+		fmt.Fprintf(&src, "  - match: {prefix: /s%d}\n    route:\n      cluster: s%d\n      timeout: 3s\n      retry_policy: {retry_on: '5xx,reset', num_retries: 2, per_try_timeout: 1s}\n", i, i)
+	}
+	for b.Loop() {
+		for range 1000 {
+			s := &importers.Source{File: "r.yaml", Bytes: []byte(src.String())}
+			if f, _ := Importer.Import(s); len(f.Calls) != 20 {
+				b.Fatal(len(f.Calls))
+			}
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package merge
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/budgetplan/budgetplan/model"
+)
+
+// number gives every call of every fragment its place among the sightings.
+func (m *merger) number() {
+	total := 0
+	m.offset = make([]int32, len(m.fragments))
+	for i, f := range m.fragments {
+		m.offset[i] = int32(total)
+		total += len(f.Calls)
+	}
+	m.fragment = make([]int32, total)
+	m.from, m.to = make([]model.ServiceID, total), make([]model.ServiceID, total)
+	m.emit, m.placed = make([]bool, total), make([]bool, total)
+	m.ids = make([]string, total)
+	m.layers, m.leaves = map[int32][]layer{}, map[int32][]int32{}
+	for i, f := range m.fragments {
+		for k := range f.Calls {
+			g := m.offset[i] + int32(k)
+			m.fragment[g] = int32(i)
+			m.from[g], m.to[g] = m.local[i][f.Calls[k].From], m.local[i][f.Calls[k].To]
+		}
+	}
+}
+
+func (m *merger) sighting(g int32) *model.Call {
+	f := m.fragment[g]
+	return &m.fragments[f].Calls[g-m.offset[f]]
+}
+
+func (m *merger) structural(g int32) bool { return m.fragments[m.fragment[g]].Structure }
+
+// matchAll decides, caller by caller and callee by callee, which sightings are one call, and names the calls.
+func (m *merger) matchAll() {
+	at, byCaller := bucket(m.from, len(m.plan.Services))
+	pairs := map[model.ServiceID][]int32{}
+	var callees []model.ServiceID
+	for s := range m.plan.Services {
+		clear(pairs)
+		callees = callees[:0]
+		for _, g := range byCaller[at[s]:at[s+1]] {
+			if pairs[m.to[g]] == nil {
+				callees = append(callees, m.to[g])
+			}
+			pairs[m.to[g]] = append(pairs[m.to[g]], g)
+		}
+		for _, callee := range callees {
+			m.match(pairs[callee])
+			m.name(pairs[callee])
+		}
+	}
+}
+
+// bucket sorts indices by key, stably: those of key k are order[at[k]:at[k+1]].
+func bucket(keys []model.ServiceID, n int) (at, order []int32) {
+	at = make([]int32, n+1)
+	for _, k := range keys {
+		at[k+1]++
+	}
+	for k := range n {
+		at[k+1] += at[k]
+	}
+	next := slices.Clone(at)
+	order = make([]int32, len(keys))
+	for i, k := range keys {
+		order[next[k]] = int32(i)
+		next[k]++
+	}
+	return at, order
+}
+
+// key tells the calls of one caller to one callee apart: the nth of its name in its fragment.
+type key struct {
+	name string
+	n    int32
+}
+
+// keyOf names a sighting: a plan's call by its name alone, a config's by its name, else its route.
+func (m *merger) keyOf(g int32) string {
+	c := m.sighting(g)
+	if c.Name.Set() && c.Name.V != "" {
+		return c.Name.V
+	}
+	if m.structural(g) {
+		return ""
+	}
+	return c.Route
+}
+
+// match decides which sightings of one pair of services are calls, and what is laid over or under them.
+func (m *merger) match(group []int32) {
+	if len(group) == 1 || m.fragment[group[0]] == m.fragment[group[len(group)-1]] {
+		for _, g := range group { // one fragment never contradicts itself
+			m.emit[g] = true
+		}
+		return
+	}
+	var plans, routes, facts []int32
+	for _, g := range group {
+		switch {
+		case m.structural(g):
+			plans = append(plans, g)
+		case m.keyOf(g) != "":
+			routes = append(routes, g)
+		default:
+			facts = append(facts, g)
+		}
+	}
+	planKeys, plans := m.once(plans, layer{code: duplicate})
+	_, routes = m.once(routes, layer{code: disagree})
+	_, facts = m.once(facts, layer{code: disagree})
+	for _, g := range plans {
+		m.emit[g] = true
+	}
+	m.matchFacts(facts, m.matchRoutes(plans, planKeys, routes))
+}
+
+// once keeps the first sighting of each key and lays the later ones under it.
+func (m *merger) once(list []int32, under layer) (map[key]int32, []int32) {
+	first, seen := make(map[key]int32, len(list)), map[string]int32{}
+	kept, fragment := list[:0:0], int32(-1)
+	for _, g := range list {
+		if m.fragment[g] != fragment {
+			fragment = m.fragment[g]
+			clear(seen)
+		}
+		name := m.keyOf(g)
+		k := key{name, seen[name]}
+		seen[name]++
+		if f, found := first[k]; found {
+			under.sighting = g
+			m.layers[f] = append(m.layers[f], under)
+			continue
+		}
+		first[k] = g
+		kept = append(kept, g)
+	}
+	return first, kept
+}
+
+// matchRoutes lays a config's calls over the plan's and gives all calls of the pair so far.
+func (m *merger) matchRoutes(plans []int32, planKeys map[key]int32, routes []int32) (calls []int32) {
+	over := func(plan, route int32) {
+		m.layers[plan] = append(m.layers[plan], layer{route, true, disagree})
+	}
+	matched := map[int32]bool{}
+	rest := routes[:0:0]
+	for _, r := range routes {
+		if p, found := planKeys[key{name: m.keyOf(r)}]; found && !matched[p] {
+			over(p, r)
+			matched[p] = true
+			continue
+		}
+		rest = append(rest, r)
+	}
+	var open, unnamed []int32
+	for _, p := range plans {
+		if matched[p] {
+			continue
+		}
+		open = append(open, p)
+		if m.keyOf(p) == "" {
+			unnamed = append(unnamed, p)
+		}
+	}
+	switch {
+	case len(rest) == 1 && len(open) > 0:
+		for _, p := range open {
+			over(p, rest[0])
+		}
+		return plans
+	case len(rest) > 1 && len(unnamed) == 1:
+		m.expand(unnamed[0], rest)
+		plans = slices.DeleteFunc(slices.Clone(plans), func(p int32) bool { return p == unnamed[0] })
+		return append(plans, rest...)
+	}
+	n := min(len(unnamed), len(rest))
+	for i := range n {
+		over(unnamed[i], rest[i])
+	}
+	for _, r := range rest[n:] {
+		m.emit[r] = true
+	}
+	return slices.Concat(plans, rest[n:])
+}
+
+// expand makes a plan's one unnamed call the one_of of the routes that a config has for it.
+func (m *merger) expand(plan int32, routes []int32) {
+	m.emit[plan] = false
+	m.leaves[plan] = routes
+	under := append([]layer{{plan, false, disagree}}, m.layers[plan]...)
+	for _, r := range routes {
+		m.emit[r] = true
+		m.layers[r] = append(m.layers[r], under...)
+	}
+}
+
+// matchFacts spreads what is said of all calls of a pair. A config's calls that have a key stay above it.
+func (m *merger) matchFacts(facts, calls []int32) {
+	lay := func(call, fact int32) {
+		if m.structural(call) {
+			m.layers[call] = append([]layer{{fact, true, disagree}}, m.layers[call]...)
+			return
+		}
+		m.layers[call] = append(m.layers[call], layer{fact, false, disagree})
+	}
+	if len(facts) == 1 && len(calls) > 0 {
+		for _, c := range calls {
+			lay(c, facts[0])
+		}
+		return
+	}
+	n := min(len(facts), len(calls))
+	for i := range n {
+		lay(calls[i], facts[i])
+	}
+	for _, f := range facts[n:] {
+		m.emit[f] = true
+	}
+}
+
+// name gives the calls of one pair their ids: `a/b`, or `a/b:name` where there are several. The first unnamed one
+// keeps `a/b`, the next is `a/b#2`; so do calls that share a name.
+func (m *merger) name(group []int32) {
+	calls := group[:0:0]
+	for _, g := range group {
+		if m.emit[g] {
+			calls = append(calls, g)
+		}
+	}
+	if len(calls) == 0 {
+		return
+	}
+	id := m.plan.Services[m.from[calls[0]]].Name + "/" + m.plan.Services[m.to[calls[0]]].Name
+	if len(calls) == 1 {
+		m.ids[calls[0]] = id
+		return
+	}
+	seen := map[string]int{}
+	for _, g := range calls {
+		name := id
+		if k := m.keyOf(g); k != "" {
+			name += ":" + k
+		}
+		seen[name]++
+		if n := seen[name]; n > 1 {
+			name += "#" + strconv.Itoa(n)
+		}
+		m.ids[g] = name
+	}
+}
+
+// emitCalls writes the calls of the plan, in the order of the sightings, and joins what is laid over them.
+func (m *merger) emitCalls() {
+	p := m.plan
+	if len(m.fragments) == 1 {
+		p.Calls = m.fragments[0].Calls // nothing is joined, and a million calls need not be copied
+	}
+	for g := range m.emit {
+		if !m.emit[g] {
+			continue
+		}
+		if len(m.fragments) > 1 {
+			p.Calls = append(p.Calls, *m.sighting(int32(g)))
+		}
+		c := &p.Calls[m.call[g]]
+		c.ID, c.From, c.To = m.ids[g], m.from[g], m.to[g]
+		if len(c.Waiters) == 0 {
+			c.Waiters = []model.Waiter{{At: c.At}}
+		}
+		for _, l := range m.layers[int32(g)] {
+			m.lay(c, l)
+		}
+	}
+}
+
+// lay joins a sighting to a call, with what lies under that sighting in turn.
+func (m *merger) lay(c *model.Call, l layer) {
+	j := &joiner{code: l.code, subject: c.ID, over: l.over, found: &m.findings}
+	under := m.layers[l.sighting]
+	if !l.over {
+		j.call(c, m.sighting(l.sighting))
+	}
+	for _, u := range under {
+		u.over = l.over
+		m.lay(c, u)
+	}
+	if l.over {
+		j.call(c, m.sighting(l.sighting))
+	}
+}

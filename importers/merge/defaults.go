@@ -1,0 +1,63 @@
+package merge
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/model"
+)
+
+// applyDefaults gives services and calls what they leave out: an operation takes from its service, a call from its
+// callee, both from `defaults`.
+func (m *merger) applyDefaults() {
+	m.inheritOperations()
+	services := m.plan.Services
+	for i := range services {
+		fill.service(&services[i], &m.defaults.Service)
+	}
+	for i := range m.plan.Calls {
+		c := &m.plan.Calls[i]
+		callee := &services[c.To]
+		fill.latency(&c.Latency, &callee.Latency)
+		take(fill, "failure_rate", &c.FailureRate, callee.FailureRate)
+		take(fill, "idempotent", &c.Idempotent, callee.Idempotent)
+		if len(m.defaults.Call.Waiters) > 0 {
+			fill.call(c, &m.defaults.Call)
+		}
+	}
+}
+
+// inheritOperations fills `order.Place` from `order`, shorter names first so that what is inherited is complete.
+func (m *merger) inheritOperations() {
+	var operations []model.ServiceID
+	for i := range m.plan.Services {
+		if base := m.operationOf(m.plan.Services[i].Name); base >= 0 {
+			m.facts[i].base = base
+			operations = append(operations, model.ServiceID(i))
+		}
+	}
+	services := m.plan.Services
+	slices.SortStableFunc(operations, func(a, b model.ServiceID) int {
+		return cmp.Compare(len(services[a].Name), len(services[b].Name))
+	})
+	for _, id := range operations {
+		base := services[m.facts[id].base]
+		base.MaxAmplify = model.Val[model.Thresholds]{}
+		fill.service(&services[id], &base)
+	}
+}
+
+// operationOf finds the listed service that a dotted name is an operation of: the longest prefix. -1 for none.
+func (m *merger) operationOf(name string) model.ServiceID {
+	for {
+		dot := strings.LastIndexByte(name, '.')
+		if dot <= 0 {
+			return -1
+		}
+		name = name[:dot]
+		if id, ok := m.services[name]; ok && m.facts[id].planned {
+			return id
+		}
+	}
+}

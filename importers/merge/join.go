@@ -1,0 +1,352 @@
+package merge
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// joiner joins what a source says of one thing to what is known of it, key by key. A value that only one of them
+// gives is taken. Of two, the source's is used where over is true, else the known one; that they differ is
+// reported under code. Without a code nothing is said, which is how defaults apply.
+type joiner struct {
+	code    *diag.Code
+	subject string
+	over    bool
+	found   *[]diag.Finding
+}
+
+// inherits reports whether the joiner fills in what a thing takes from another.
+func (j *joiner) inherits() bool { return j.code == nil && !j.over }
+
+// fill gives inherited values to what has none of its own.
+var fill = &joiner{}
+
+func take[T any](j *joiner, key string, dst *model.Val[T], src model.Val[T]) {
+	switch {
+	case !src.Set():
+	case !dst.Set():
+		*dst = src
+	default:
+		if j.code != nil && !reflect.DeepEqual(dst.V, src.V) {
+			j.report(key, show(dst.V), dst.From, show(src.V), src.From)
+		}
+		if j.over {
+			*dst = src
+		}
+	}
+}
+
+// show writes a value as the plan language does.
+func show(v any) string {
+	switch v := v.(type) {
+	case int32:
+		if v == model.Unlimited {
+			return "unlimited"
+		}
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case []model.Duration:
+		words := make([]string, len(v))
+		for i, d := range v {
+			words[i] = d.String()
+		}
+		return "[" + strings.Join(words, ", ") + "]"
+	case model.Thresholds:
+		return fmt.Sprintf("{warning: %d, error: %d}", v.Warning, v.Error)
+	case model.MinRemaining:
+		if v.Percentile > 0 {
+			return v.Percentile.Percentile()
+		}
+		return v.D.String()
+	case model.Fixed:
+		if v.All {
+			return "true"
+		}
+		return fmt.Sprint(v.Keys)
+	}
+	return fmt.Sprint(v)
+}
+
+// report says that two sources give one value differently. Two platform defaults do not contradict each other.
+func (j *joiner) report(key, known string, knownAt *diag.Origin, said string, saidAt *diag.Origin) {
+	if j.code == nil || !knownAt.Written() && !saidAt.Written() {
+		return
+	}
+	used, usedAt, left, leftAt := known, knownAt, said, saidAt
+	if j.over {
+		used, usedAt, left, leftAt = said, saidAt, known, knownAt
+	}
+	f := j.code.New(j.subject, diag.Span{}, "`%s` of `%s` is %s here, but %s %s, which is used",
+		key, j.subject, left, used, whence(usedAt))
+	f.Detail, f.Cause = key, leftAt
+	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is %s here", key, used), At: usedAt}}
+	f.Help = fmt.Sprintf("keep `%s` in one of the two files", key)
+	if j.code == disagree {
+		f.Help = fmt.Sprintf("if %s is meant, write it into the config; else leave `%s` out here", left, key)
+	}
+	*j.found = append(*j.found, f)
+}
+
+func whence(at *diag.Origin) string {
+	switch {
+	case at == nil:
+		return "elsewhere"
+	case at.Default != nil:
+		return "by " + at.Default.Platform + "'s default"
+	}
+	return "in `" + at.File + "`"
+}
+
+func originOf(at diag.Span) *diag.Origin { return &diag.Origin{Span: at} }
+
+func (j *joiner) service(dst, src *model.Service) {
+	take(j, "kind", &dst.Kind, src.Kind)
+	j.localWork(dst, src)
+	take(j, "margin", &dst.Margin, src.Margin)
+	take(j, "server_timeout", &dst.ServerTimeout, src.ServerTimeout)
+	take(j, "queue_timeout", &dst.QueueTimeout, src.QueueTimeout)
+	take(j, "idle_timeout", &dst.IdleTimeout, src.IdleTimeout)
+	take(j, "honors", &dst.Honors, src.Honors)
+	take(j, "min_remaining", &dst.MinRemaining, src.MinRemaining)
+	take(j, "default_deadline", &dst.DefaultDeadline, src.DefaultDeadline)
+	take(j, "max_amplification", &dst.MaxAmplify, src.MaxAmplify)
+	take(j, "max_depth", &dst.MaxDepth, src.MaxDepth)
+	take(j, "concurrency.workers", &dst.Workers, src.Workers)
+	take(j, "concurrency.queue", &dst.Queue, src.Queue)
+	take(j, "owner", &dst.Owner, src.Owner)
+	j.latency(&dst.Latency, &src.Latency)
+	take(j, "failure_rate", &dst.FailureRate, src.FailureRate)
+	take(j, "idempotent", &dst.Idempotent, src.Idempotent)
+	j.ignores(&dst.Ignores, src.Ignores)
+}
+
+// ignores belong to the thing that they stand at: they are joined, never inherited.
+func (j *joiner) ignores(dst *[]model.Ignore, src []model.Ignore) {
+	if !j.inherits() {
+		*dst = append(*dst, src...)
+	}
+}
+
+// localWork is one key: who writes `local_work: 30ms` has said all of it, whatever a default has after the calls.
+func (j *joiner) localWork(dst, src *model.Service) {
+	if j.inherits() && (dst.Before.Set() || dst.After.Set()) {
+		return
+	}
+	take(j, "local_work.before", &dst.Before, src.Before)
+	take(j, "local_work.after", &dst.After, src.After)
+}
+
+func (j *joiner) entrypoint(dst, src *model.Entrypoint) {
+	take(j, "slo", &dst.SLO, src.SLO)
+	take(j, "percentile", &dst.Percentile, src.Percentile)
+	take(j, "overhead", &dst.Overhead, src.Overhead)
+	take(j, "timeout", &dst.Timeout, src.Timeout)
+	take(j, "attempts", &dst.Attempts, src.Attempts)
+	take(j, "rate", &dst.Rate, src.Rate)
+	j.ignores(&dst.Ignores, src.Ignores)
+}
+
+func (j *joiner) call(dst, src *model.Call) {
+	fill.name(dst, src)
+	take(j, "optional", &dst.Optional, src.Optional)
+	take(j, "async", &dst.Async, src.Async)
+	take(j, "stream", &dst.Stream, src.Stream)
+	take(j, "idempotent", &dst.Idempotent, src.Idempotent)
+	take(j, "repeat", &dst.Repeat, src.Repeat)
+	take(j, "fan_out", &dst.FanOut, src.FanOut)
+	take(j, "probability", &dst.Probability, src.Probability)
+	j.latency(&dst.Latency, &src.Latency)
+	take(j, "headroom", &dst.Headroom, src.Headroom)
+	take(j, "percentile", &dst.Percentile, src.Percentile)
+	take(j, "network", &dst.Network, src.Network)
+	take(j, "failure_rate", &dst.FailureRate, src.FailureRate)
+	take(j, "fixed", &dst.Fixed, src.Fixed)
+	take(j, "client", &dst.Client, src.Client)
+	j.ignores(&dst.Ignores, src.Ignores)
+	j.waiters(dst, src)
+}
+
+// name takes what a source calls the call. A plan's name for it is not a value to disagree about.
+func (j *joiner) name(dst, src *model.Call) {
+	take(j, "name", &dst.Name, src.Name)
+	take(j, "method", &dst.Method, src.Method)
+	if dst.Route == "" {
+		dst.Route = src.Route
+	}
+}
+
+// waiters joins the caller's own clients, then the further waiters by name. Inherited values reach the first
+// waiter alone.
+func (j *joiner) waiters(dst, src *model.Call) {
+	if len(src.Waiters) == 0 {
+		return
+	}
+	if len(dst.Waiters) == 0 {
+		dst.Waiters = slices.Clone(src.Waiters)
+		return
+	}
+	j.waiter(&dst.Waiters[0], &src.Waiters[0])
+	if j.inherits() {
+		return
+	}
+	for i := 1; i < len(src.Waiters); i++ {
+		w := &src.Waiters[i]
+		k := slices.IndexFunc(dst.Waiters[1:], func(d model.Waiter) bool { return d.Name == w.Name })
+		if k < 0 {
+			dst.Waiters = append(slices.Clip(dst.Waiters), *w)
+			continue
+		}
+		j.waiter(&dst.Waiters[k+1], w)
+	}
+}
+
+func (j *joiner) waiter(dst, src *model.Waiter) {
+	take(j, "timeout", &dst.Timeout, src.Timeout)
+	take(j, "per_try_timeout", &dst.PerTry, src.PerTry)
+	take(j, "read_timeout", &dst.Read, src.Read)
+	take(j, "connect_timeout", &dst.Connect, src.Connect)
+	take(j, "pool_timeout", &dst.Pool, src.Pool)
+	take(j, "idle_timeout", &dst.Idle, src.Idle)
+	take(j, "connect_extra", &dst.ConnectExtra, src.ConnectExtra)
+	if src.Attempts.Set() && (j.over || !dst.Attempts.Set()) {
+		dst.RetriesKey = src.RetriesKey
+	}
+	take(j, "attempts", &dst.Attempts, src.Attempts)
+	take(j, "retry_on", &dst.RetryOn, src.RetryOn)
+	j.backoff(&dst.Backoff, src.Backoff)
+	take(j, "retry_window", &dst.RetryWindow, src.RetryWindow)
+	take(j, "retry_after", &dst.RetryAfter, src.RetryAfter)
+	take(j, "min_remaining", &dst.MinRemaining, src.MinRemaining)
+	take(j, "retry_budget", &dst.RetryBudget, src.RetryBudget)
+	take(j, "hedge.after", &dst.Hedge.After, src.Hedge.After)
+	take(j, "hedge.attempts", &dst.Hedge.Attempts, src.Hedge.Attempts)
+	take(j, "hedge.budget", &dst.Hedge.Budget, src.Hedge.Budget)
+	take(j, "propagates", &dst.Propagates, src.Propagates)
+	take(j, "header", &dst.Header, src.Header)
+	take(j, "honors", &dst.Honors, src.Honors)
+	if j.over && src.Dialect != "" || dst.Dialect == "" {
+		dst.Dialect = src.Dialect
+	}
+	if !j.inherits() {
+		dst.Dead = append(dst.Dead, src.Dead...)
+	}
+}
+
+// backoff joins the two ways to write one: who gives `waits` hides a growing back-off, and the reverse.
+func (j *joiner) backoff(dst *model.Backoff, src model.Backoff) {
+	winner, loser := dst, &src
+	if j.over {
+		winner, loser = &src, dst
+	}
+	grows := func(b *model.Backoff) bool { return b.Base.Set() || b.Multiplier.Set() || b.Max.Set() }
+	switch {
+	case winner.Waits.Set() && grows(loser):
+		j.backoffsDiffer(dst, &src)
+		loser.Base, loser.Multiplier, loser.Max = model.Val[model.Duration]{}, model.Val[model.Fraction]{}, model.Val[model.Duration]{}
+	case grows(winner) && loser.Waits.Set():
+		j.backoffsDiffer(dst, &src)
+		loser.Waits = model.Val[[]model.Duration]{}
+	}
+	take(j, "backoff.waits", &dst.Waits, src.Waits)
+	take(j, "backoff.base", &dst.Base, src.Base)
+	take(j, "backoff.max", &dst.Max, src.Max)
+	take(j, "backoff.multiplier", &dst.Multiplier, src.Multiplier)
+	take(j, "backoff.jitter", &dst.Jitter, src.Jitter)
+}
+
+func (j *joiner) backoffsDiffer(known, said *model.Backoff) {
+	first := func(b *model.Backoff) (string, *diag.Origin) {
+		switch {
+		case b.Waits.Set():
+			return show(b.Waits.V), b.Waits.From
+		case b.Base.Set():
+			return "base " + show(b.Base.V), b.Base.From
+		case b.Max.Set():
+			return "max " + show(b.Max.V), b.Max.From
+		}
+		return "multiplier " + show(b.Multiplier.V), b.Multiplier.From
+	}
+	k, kAt := first(known)
+	s, sAt := first(said)
+	j.report("backoff", k, kAt, s, sAt)
+}
+
+// latency joins field by field. One duration says everything: it hides the fields of a mapping, and the reverse.
+func (j *joiner) latency(dst, src *model.Latency) {
+	if !src.Set() && !src.Samples.Set() && !src.Window.Set() {
+		return
+	}
+	said := *src
+	winner, loser := dst, &said
+	if j.over {
+		winner, loser = &said, dst
+	}
+	switch {
+	case !winner.Set():
+	case winner.Exact.Set():
+		*loser = model.Latency{Exact: loser.Exact}
+	default:
+		loser.Exact = model.Val[model.Duration]{}
+	}
+	take(j, "latency", &dst.Exact, said.Exact)
+	take(j, "latency.min", &dst.Min, said.Min)
+	take(j, "latency.max", &dst.Max, said.Max)
+	dst.Points = j.points(dst.Points, said.Points)
+	if len(dst.Histogram) == 0 || j.over && len(said.Histogram) > 0 {
+		dst.Histogram = said.Histogram
+	}
+	take(j, "latency.samples", &dst.Samples, said.Samples)
+	take(j, "latency.window", &dst.Window, said.Window)
+}
+
+// points joins percentiles, in rising order, without touching either slice.
+func (j *joiner) points(known, said []model.Point) []model.Point {
+	switch {
+	case len(said) == 0:
+		return known
+	case len(known) == 0:
+		return said
+	}
+	joined := slices.Clone(known)
+	for _, p := range said {
+		i, found := slices.BinarySearchFunc(joined, p.P, func(a model.Point, at model.Fraction) int { return int(a.P - at) })
+		if found {
+			take(j, "latency."+p.P.Percentile(), &joined[i].V, p.V)
+			continue
+		}
+		joined = slices.Insert(joined, i, p)
+	}
+	return joined
+}
+
+func (j *joiner) policy(dst, src *model.Policy) {
+	take(j, "preset", &dst.Preset, src.Preset)
+	take(j, "max_amplification", &dst.MaxAmplify, src.MaxAmplify)
+	take(j, "samples", &dst.Samples, src.Samples)
+	take(j, "allocation", &dst.Allocation, src.Allocation)
+	takeMap(j, &dst.Rules, src.Rules)
+}
+
+// takeMap joins two mappings key by key, in the order of the keys.
+func takeMap[T any](j *joiner, dst *map[string]model.Val[T], src map[string]model.Val[T]) {
+	if len(src) == 0 {
+		return
+	}
+	joined := maps.Clone(*dst)
+	if joined == nil {
+		joined = make(map[string]model.Val[T], len(src))
+	}
+	for _, key := range slices.Sorted(maps.Keys(src)) {
+		v := joined[key]
+		take(j, key, &v, src[key])
+		joined[key] = v
+	}
+	*dst = joined
+}

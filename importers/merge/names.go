@@ -1,0 +1,173 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// collectAliases reads every `aliases:`. A name that means two services is a duplicate, and the first holds.
+func (m *merger) collectAliases() {
+	m.alias = map[string]string{}
+	mentioned := map[string]bool{}
+	count := 0
+	for _, f := range m.fragments {
+		count += len(f.Aliases)
+	}
+	if count == 0 {
+		return
+	}
+	for _, f := range m.fragments {
+		for i := range f.Services {
+			mentioned[f.Services[i].Name] = true
+		}
+	}
+	for _, f := range m.fragments {
+		for _, a := range f.Aliases {
+			for _, name := range a.Names {
+				m.addAlias(a.Service, name, mentioned[name.V])
+			}
+		}
+	}
+}
+
+func (m *merger) addAlias(service string, name model.Val[string], mentioned bool) {
+	if known, twice := m.alias[name.V]; twice && known != service {
+		f := duplicate.New(name.V, name.Span(), "`%s` is an alias of both `%s` and `%s`, and the first is used", name.V, known, service)
+		f.Help = "keep it under one of them"
+		m.findings = append(m.findings, f)
+		return
+	}
+	m.alias[name.V] = service
+	if !mentioned {
+		f := unmatched.New(service, name.Span(), "no source mentions `%s`, an alias of `%s`", name.V, service)
+		f.Detail = name.V
+		f.Help = "check the spelling against the name that the config or the metric uses, or drop the alias"
+		m.findings = append(m.findings, f)
+	}
+}
+
+// resolve gives the service that a name means, through aliases of aliases; a circle of them ends where it began.
+func (m *merger) resolve(name string) string {
+	for range len(m.alias) {
+		service, ok := m.alias[name]
+		if !ok {
+			return name
+		}
+		name = service
+	}
+	return name
+}
+
+// checkNames finds services that only calls of plans mention and that are one slip away from a listed one.
+func (m *merger) checkNames() {
+	var listed, doubtful []model.ServiceID
+	for i := range m.plan.Services {
+		switch f := &m.facts[i]; {
+		case m.plan.Services[i].Declared:
+			listed = append(listed, model.ServiceID(i))
+		case !f.confirmed && f.base < 0:
+			doubtful = append(doubtful, model.ServiceID(i))
+		}
+	}
+	near := m.neighbours(listed, doubtful)
+	for _, id := range doubtful {
+		if meant, ok := near[id]; ok {
+			m.reportMisspelt(id, meant)
+		}
+	}
+}
+
+func (m *merger) reportMisspelt(id, meant model.ServiceID) {
+	name, listed := m.plan.Services[id].Name, &m.plan.Services[meant]
+	f := misspelt.New(name, m.facts[id].mention, "`%s` is not listed under `services`, and is one slip away from `%s`", name, listed.Name)
+	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is listed here", listed.Name), At: originOf(listed.At)}}
+	f.Help = fmt.Sprintf("write `%s`, or list `%s: {}` under `services` if it is another service", listed.Name, name)
+	m.findings = append(m.findings, f)
+}
+
+// neighbours gives for each doubtful name the first listed one that is one edit away. Names one edit apart share a
+// word that is left when each loses at most one letter, so the doubtful names, which are few, are indexed by those.
+func (m *merger) neighbours(listed, doubtful []model.ServiceID) map[model.ServiceID]model.ServiceID {
+	if len(listed) == 0 || len(doubtful) == 0 {
+		return nil
+	}
+	shorter := map[string][]model.ServiceID{}
+	for _, id := range doubtful {
+		for _, s := range shortened(m.plan.Services[id].Name) {
+			shorter[s] = append(shorter[s], id)
+		}
+	}
+	near := map[model.ServiceID]model.ServiceID{}
+	for _, id := range listed {
+		name := m.plan.Services[id].Name
+		for _, s := range shortened(name) {
+			for _, d := range shorter[s] {
+				if _, found := near[d]; !found && slip(m.plan.Services[d].Name, name) {
+					near[d] = id
+				}
+			}
+		}
+	}
+	return near
+}
+
+// longest is the length beyond which a name is not looked at for slips: nobody types it.
+const longest = 64
+
+// shortened gives the name and what is left of it without any one of its letters.
+func shortened(name string) []string {
+	r := []rune(name)
+	if len(r) > longest {
+		return nil
+	}
+	all := []string{name}
+	for i := range r {
+		if i > 0 && r[i] == r[i-1] {
+			continue
+		}
+		all = append(all, string(r[:i])+string(r[i+1:]))
+	}
+	return all
+}
+
+// slip reports whether one insertion, deletion, replacement or swap of neighbours makes a name of the other, in a
+// word of at least three letters. `a` and `b`, or `cache1` and `cache2`, differ on purpose.
+func slip(a, b string) bool {
+	x, y := []rune(a), []rune(b)
+	if len(x) > len(y) {
+		x, y = y, x
+	}
+	i := 0
+	for i < len(x) && x[i] == y[i] {
+		i++
+	}
+	k := 0
+	for k < len(x)-i && x[len(x)-1-k] == y[len(y)-1-k] {
+		k++
+	}
+	left, right := x[i:len(x)-k], y[i:len(y)-k]
+	oneLetter := len(left) <= 1 && len(right) == 1
+	swapped := len(left) == 2 && len(right) == 2 && left[0] == right[1] && left[1] == right[0]
+	if !oneLetter && !swapped || slices.ContainsFunc(right, unicode.IsDigit) {
+		return false
+	}
+	return word(x, i) >= 3 && word(y, i) >= 3
+}
+
+// word gives the length of the word around a place.
+func word(r []rune, at int) int {
+	between := func(r rune) bool { return strings.ContainsRune("-_./:|", r) }
+	from, to := at, at
+	for from > 0 && !between(r[from-1]) {
+		from--
+	}
+	for to < len(r) && !between(r[to]) {
+		to++
+	}
+	return to - from
+}

@@ -1,0 +1,102 @@
+package planfile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/internal/yamlsrc"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// The findings of this reader, besides those of yamlsrc.
+var (
+	unknownKey = &diag.Code{ID: "BP002", Name: "unknown-key", Severity: diag.Error, Summary: "a key is not one of the plan language"}
+	badValue   = &diag.Code{ID: "BP003", Name: "bad-value", Severity: diag.Error, Summary: "a value has a form or a size that its key does not take"}
+)
+
+// reader carries what is being read, and where. A bad value is one finding; everything else is still read.
+type reader struct {
+	file     string
+	frag     *model.Fragment
+	findings []diag.Finding
+	// subject is the entrypoint, service or call that is being read, key the key whose value is.
+	subject, key string
+	// homes says for every key of the language whose key it is, for a key in the wrong place.
+	homes map[string][]string
+	// entrypoints and services are where each name was first defined.
+	entrypoints, services map[string]diag.Span
+	// calls is where each id of a named call was first given.
+	calls map[string]diag.Span
+}
+
+// problem is what is wrong with a value, and what to write instead.
+type problem struct{ fact, help string }
+
+func (r *reader) report(code *diag.Code, at diag.Span, p problem) *diag.Finding {
+	f := code.New(r.subject, at, "%s", p.fact)
+	f.Detail, f.Help = r.key, p.help
+	r.findings = append(r.findings, f)
+	return &r.findings[len(r.findings)-1]
+}
+
+// bad reports a value of the current key.
+func (r *reader) bad(n *yamlsrc.Node, p problem) {
+	if n.Broken() {
+		return
+	}
+	if strings.Contains(n.Text(), "{{") {
+		p = problem{fmt.Sprintf("`%s` is a template", n.Text()), "render it first"}
+	}
+	p.fact = fmt.Sprintf("`%s`: %s", r.key, p.fact)
+	r.report(badValue, n.Span(), p)
+}
+
+// wrongShape reports a list where a mapping is wanted, and the like. Takes says what the key takes.
+func (r *reader) wrongShape(n *yamlsrc.Node, takes string) {
+	if n.Broken() {
+		return
+	}
+	p := problem{fmt.Sprintf("`%s` takes %s, not %s", r.key, takes, n.Kind()), ""}
+	if n.Kind() == yamlsrc.Null {
+		p = problem{fmt.Sprintf("`%s` has no value", r.key), "write " + takes + ", or leave the key out"}
+	}
+	r.report(badValue, n.Span(), p)
+}
+
+// missing reports a key that is required and not there.
+func (r *reader) missing(n *yamlsrc.Node, of, key string, help string) {
+	r.report(badValue, n.Span(), problem{fmt.Sprintf("%s has no `%s`", of, key), help})
+}
+
+// isUser reports whether a key is the user's own.
+func isUser(key string) bool { return strings.HasPrefix(key, "x-") }
+
+// entries visits the pairs of a mapping whose keys are names that the user chooses.
+func (r *reader) entries(n *yamlsrc.Node, takes string, visit func(name string, key, value *yamlsrc.Node)) {
+	if n.Kind() != yamlsrc.Map {
+		r.wrongShape(n, takes)
+		return
+	}
+	for _, p := range n.Pairs() {
+		switch name := p.Key.Text(); {
+		case p.Key.Kind() != yamlsrc.Scalar:
+			if !p.Key.Broken() {
+				r.report(badValue, p.Key.Span(), problem{fmt.Sprintf("a key in `%s` is %s", r.key, p.Key.Kind()), "write a name"})
+			}
+		case isUser(name):
+		case !isName(name):
+			r.report(badValue, p.Key.Span(), problem{fmt.Sprintf("`%s` in `%s` is no name", name, r.key), nameHelp})
+		default:
+			visit(name, p.Key, p.Value)
+		}
+	}
+}
+
+// within reads something of another subject, and comes back to this one.
+func (r *reader) within(subject string, read func()) {
+	was, key := r.subject, r.key
+	r.subject = subject
+	read()
+	r.subject, r.key = was, key
+}

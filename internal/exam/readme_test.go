@@ -1,0 +1,71 @@
+package exam
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	console = "```console\n"
+	fence   = "```\n"
+	command = "$ go run ./cmd/budgetplan "
+)
+
+// What the README shows is what the tool prints: each `console` block is a command and its output.
+func TestReadme(t *testing.T) {
+	t.Chdir("../..")
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var now strings.Builder
+	rest, blocks := string(readme), 0
+	for {
+		before, block, found := strings.Cut(rest, console)
+		now.WriteString(before)
+		if !found {
+			break
+		}
+		blocks++
+		shown, after, closed := strings.Cut(block, fence)
+		line, _, _ := strings.Cut(shown, "\n")
+		args, ok := strings.CutPrefix(line, command)
+		if !closed || !ok {
+			t.Fatalf("a console block must begin with %q and be closed: %s", command, line)
+		}
+		now.WriteString(console + line + "\n" + printed(t, args) + fence)
+		rest = after
+	}
+	if blocks < 2 {
+		t.Fatalf("the README shows %d commands, want at least two", blocks)
+	}
+	if *update {
+		if err := os.WriteFile("README.md", []byte(now.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(readme), now.String()); diff != "" {
+		t.Errorf("the README is not what the tool prints (-README +tool); write it anew with `go test ./internal/exam -update`\n%s", diff)
+	}
+}
+
+var word = regexp.MustCompile(`'[^']*'|\S+`)
+
+// printed is what a person sees: the output, then what standard error adds.
+func printed(t *testing.T, args string) string {
+	t.Helper()
+	var words []string
+	for _, w := range word.FindAllString(args, -1) {
+		words = append(words, strings.Trim(w, "'"))
+	}
+	stdout, stderr, status := tool(words...)
+	if status > 1 {
+		t.Errorf("%s: exit status %d\n%s", args, status, stderr)
+	}
+	return stdout + stderr
+}

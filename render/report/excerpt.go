@@ -1,0 +1,159 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// How much of a line is shown: excerptRunes of it, from excerptLead before the marked text where that starts late.
+const (
+	excerptRunes = 100
+	excerptLead  = 40
+)
+
+// sources finds lines of the files that were read, each file being split once.
+type sources struct {
+	read  func(file string) []byte
+	files map[string]*source
+}
+
+type source struct {
+	bytes  []byte
+	starts []int // of each line
+	// stops has, for a line that is long, the offset of every stopEvery-th rune.
+	stops map[int][]int
+}
+
+const stopEvery = 1024
+
+func newSources(read func(string) []byte) *sources {
+	return &sources{read, make(map[string]*source)}
+}
+
+func (s *sources) file(name string) *source {
+	f, ok := s.files[name]
+	if !ok {
+		f = new(source)
+		if s.read != nil {
+			f = split(s.read(name))
+		}
+		s.files[name] = f
+	}
+	return f
+}
+
+// split finds the lines, ended by LF, CR LF or CR.
+func split(text []byte) *source {
+	f := &source{bytes: text, stops: make(map[int][]int)}
+	for at := 0; at < len(text); {
+		f.starts = append(f.starts, at)
+		i := bytes.IndexAny(text[at:], "\r\n")
+		if i < 0 {
+			break
+		}
+		at += i + 1
+		if text[at-1] == '\r' && at < len(text) && text[at] == '\n' {
+			at++
+		}
+	}
+	return f
+}
+
+// line gives line n, counted from 1, without its end and without a byte order mark.
+func (f *source) line(n int) ([]byte, bool) {
+	if n < 1 || n > len(f.starts) {
+		return nil, false
+	}
+	text := f.bytes[f.starts[n-1]:]
+	if n < len(f.starts) {
+		text = f.bytes[f.starts[n-1]:f.starts[n]]
+	}
+	text = bytes.TrimRight(text, "\r\n")
+	if n == 1 {
+		text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	}
+	return text, true
+}
+
+// offset gives where rune i of line n starts. A long line, such as a config without line breaks, is counted once.
+func (f *source) offset(n int, text []byte, i int) int {
+	at := 0
+	if len(text) > 16*stopEvery {
+		stops, ok := f.stops[n]
+		if !ok {
+			for pos, count := 0, 0; pos < len(text); count++ {
+				if count%stopEvery == 0 {
+					stops = append(stops, pos)
+				}
+				_, size := utf8.DecodeRune(text[pos:])
+				pos += size
+			}
+			f.stops[n] = stops
+		}
+		stop := min(i/stopEvery, len(stops)-1)
+		at, i = stops[stop], i-stop*stopEvery
+	}
+	for ; i > 0 && at < len(text); i-- {
+		_, size := utf8.DecodeRune(text[at:])
+		at += size
+	}
+	return at
+}
+
+// excerpt gives the line at a place as it is to be shown, and below it the carets, empty where the place names no
+// column of the line. ok is false where there is no such line.
+func (s *sources) excerpt(at diag.Span) (shown, carets string, ok bool) {
+	f := s.file(at.File)
+	text, ok := f.line(int(at.Line))
+	if !ok {
+		return "", "", false
+	}
+	from, cut := 0, ""
+	if at.Col > excerptRunes-excerptLead/2 {
+		from, cut = int(at.Col)-excerptLead, "…"
+	}
+	rest := text[f.offset(int(at.Line), text, from):]
+	if len(rest) == 0 && from > 0 { // the column is beyond the line
+		from, cut, rest = 0, "", text
+	}
+	cells, more := visible(rest)
+	shown = cut + strings.Join(cells, "")
+	if more {
+		shown += "…"
+	}
+	shown = strings.TrimRight(shown, " ")
+	start := int(at.Col) - 1 - from
+	if at.Col < 1 || start > len(cells) {
+		return shown, "", true
+	}
+	end := min(max(start+1, int(at.EndCol)-1-from), len(cells))
+	before := width(cut + strings.Join(cells[:start], ""))
+	marked := 1
+	if end > start {
+		marked = max(1, width(strings.Join(cells[start:end], "")))
+	}
+	return shown, strings.Repeat(" ", before) + strings.Repeat("^", marked), true
+}
+
+// visible gives the first runes of a text as they are to be shown, a tab as four spaces, and whether there are more.
+func visible(text []byte) (cells []string, more bool) {
+	for len(text) > 0 {
+		if len(cells) == excerptRunes {
+			return cells, true
+		}
+		r, size := utf8.DecodeRune(text)
+		text = text[size:]
+		switch {
+		case r == '\t':
+			cells = append(cells, "    ")
+		case r == utf8.RuneError || unprintable(r):
+			cells = append(cells, "\ufffd")
+		default:
+			cells = append(cells, string(r))
+		}
+	}
+	return cells, false
+}
