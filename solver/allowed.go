@@ -60,6 +60,9 @@ func (p *allowing) run(funded []bool) {
 			continue
 		}
 		has := p.node[n]
+		if has.Finite() && has >= 0 && node.Leaf && p.gr.node[n].Known != Complete {
+			has = model.Unknown // what the service itself needs decides
+		}
 		if has.Finite() {
 			if has -= node.Local(); has < 0 {
 				has = nothing

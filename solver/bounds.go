@@ -21,7 +21,8 @@ func (s *solve) bound(id LegID) {
 	t.CalleeBusy = s.calleeBusy(l, call, w)
 	t.Attempt = min(t.Limit, l.Connect.Add(t.CalleeBusy).Add(l.Network))
 
-	hangs := s.mayHang(l, t)
+	// Nobody outlasts a patience of none.
+	hangs := s.mayHang(l, t) && t.Patience != model.NoLimit
 	t.Rounds, t.Retried = l.Attempts, t.Attempt
 	switch {
 	case l.RetryOn.Late() || l.RetryOn.Timeout() && hangs:
@@ -103,7 +104,8 @@ func (s *solve) calleeBusy(l *Leg, call *model.Call, w *model.Waiter) model.Dura
 
 // mayHang is false where the callee must stop before its caller's patience ends: it fails late then.
 func (s *solve) mayHang(l *Leg, t *LegTimes) bool {
-	return t.CalleeBusy.Add(l.Network) >= t.Patience
+	works := t.CalleeBusy.Add(l.Network)
+	return !works.Finite() || works >= t.Patience
 }
 
 // nodeBound sums a service's own work and the waits of its body; a leaf's row takes the largest bound over its calls.

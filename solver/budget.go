@@ -46,8 +46,9 @@ func (s *solve) rootNeeds(gr *group) {
 type spending struct {
 	*solve
 	gr *group
-	// funded is what an SLO gives, Unknown where none does; bare what limits alone give.
+	// funded is what requests under an SLO give, Unknown where nothing does; bare what others give.
 	funded, bare []given
+	under        []bool // requests under an SLO reach the node
 	split        splitter
 }
 
@@ -59,7 +60,7 @@ type given struct {
 }
 
 func (s *solve) spend(gr *group) {
-	p := spending{solve: s, gr: gr, funded: make([]given, len(s.g.Nodes)), bare: make([]given, len(s.g.Nodes))}
+	p := spending{solve: s, gr: gr, funded: make([]given, len(s.g.Nodes)), bare: make([]given, len(s.g.Nodes)), under: make([]bool, len(s.g.Nodes))}
 	for i := range p.funded {
 		p.funded[i] = given{model.Unknown, -1, -1}
 		p.bare[i] = p.funded[i]
@@ -70,6 +71,7 @@ func (s *solve) spend(gr *group) {
 		p.needRow(root.Node, gr.node[root.Node])
 		if root.SLO != model.NoLimit {
 			time := max(0, root.SLO.Sub(root.Overhead))
+			p.under[root.Node] = true
 			p.give(p.funded, root.Node, given{time, -1, r})
 			p.slack(root.Node, time, gr.node[root.Node])
 		} else {
@@ -117,10 +119,11 @@ func (p *spending) leg(id LegID, funded bool, root int32) {
 	t.One, t.Need = t.One.worst(one, first), t.Need.worst(need, first)
 	callee := p.calleeNeed(l, one)
 	p.needRow(l.To, callee)
+	p.under[l.To] = p.under[l.To] || p.under[l.From]
 	if !l.Awaited() || !funded {
 		to := p.bare
-		if funded {
-			to = p.funded // nobody waits for it, but the SLO's request made it
+		if p.under[l.From] {
+			to = p.funded // no budget leads here, but a request under an SLO does
 		}
 		p.give(to, l.To, given{t.Patience, id, root})
 		t.Given = min(t.Given, t.Patience)
@@ -158,6 +161,9 @@ func (p *spending) needRow(id NodeID, need Need) {
 func (n Need) worst(m Need, first bool) Need {
 	if first {
 		return m
+	}
+	if n.Known == Complete && m.Known == Complete {
+		return Need{max(n.V, m.V), Complete} // 0 too, of calls that nobody waits for
 	}
 	return Need{max(n.V, m.V), min(n.Known, m.Known)}.settle()
 }

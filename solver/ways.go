@@ -55,6 +55,11 @@ func (s *solve) ways(id LegID, outer model.Duration) {
 	t.Started = t.Hang.Started
 	possible, _ := r.run(cost, again, false)
 	t.Possible = possible.Started
+	if cost == model.Unknown && again {
+		// Nobody said when an attempt ends: it may at once, and then the next starts.
+		possible, _ = r.run(0, again, false)
+		t.Possible = possible.Started
+	}
 
 	call := &s.g.plan.Calls[l.Call]
 	var fast model.Duration

@@ -76,8 +76,9 @@ type merger struct {
 
 	alias    map[string]string
 	services map[string]model.ServiceID
-	local    [][]model.ServiceID // plan ids of each fragment's services
-	facts    []facts             // parallel to plan.Services
+	local    [][]model.ServiceID                 // plan ids of each fragment's services
+	facts    []facts                             // parallel to plan.Services
+	near     map[model.ServiceID]model.ServiceID // what a misspelt name means
 
 	offset   []int32 // first sighting of each fragment
 	fragment []int32 // fragment of each sighting

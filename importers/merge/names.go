@@ -74,9 +74,9 @@ func (m *merger) checkNames() {
 			doubtful = append(doubtful, model.ServiceID(i))
 		}
 	}
-	near := m.neighbours(listed, doubtful)
+	m.near = m.neighbours(listed, doubtful)
 	for _, id := range doubtful {
-		if meant, ok := near[id]; ok {
+		if meant, ok := m.near[id]; ok {
 			m.reportMisspelt(id, meant)
 		}
 	}

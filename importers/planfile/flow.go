@@ -2,6 +2,7 @@ package planfile
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
@@ -101,7 +102,7 @@ func (r *reader) call(from, to string, callee, keys *yamlsrc.Node) model.Flow {
 	at := callee.Span()
 	c := model.Call{At: at, Waiters: []model.Waiter{{At: at}}}
 	if keys != nil {
-		r.within(from+"/"+to, func() { callTable.read(r, keys, &c) })
+		r.within(strings.TrimSuffix(from+"/"+to, "/"), func() { callTable.read(r, keys, &c) })
 	}
 	if to == "" {
 		return model.Flow{}

@@ -81,6 +81,11 @@ var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9
 
 func parseDuration(n *yamlsrc.Node) (model.Duration, *problem) {
 	d, err := model.ParseDuration(n.Text())
+	if joined := strings.ReplaceAll(n.Text(), " ", ""); err != nil && joined != n.Text() {
+		if _, err := model.ParseDuration(joined); err == nil {
+			return 0, &problem{fmt.Sprintf("`%s` has a space in it", n.Text()), fmt.Sprintf("write `%s`", joined)}
+		}
+	}
 	if err != nil {
 		fact, help, _ := strings.Cut(err.Error(), ", write ")
 		if help != "" {

@@ -71,7 +71,7 @@ func arrayOf(f formInfo, least int) object {
 
 func anyOf(schemas ...any) object { return object{"anyOf": schemas} }
 
-// attempts counts the first; retries do not. Both may be unlimited.
+// tries makes a form of counts that may be unlimited; add turns the count into attempts.
 func tries(name string, least float64, add int32, why string) form[int32] {
 	return scalar(formInfo{
 		name: name, takes: "a whole number, or `unlimited`", examples: []any{1, 3, "unlimited"},
@@ -93,13 +93,12 @@ var (
 // retryKeys are the two spellings of one key, for whatever counts attempts.
 func retryKeys[T any](at func(*T) *model.Val[int32], spelled func(to *T, key string)) []key[T] {
 	one := func(name, doc string, f form[int32]) key[T] {
-		k := field(name, doc, f, at)
-		store := k.read
-		k.read = func(r *reader, n *yamlsrc.Node, to *T) {
-			store(r, n, to)
-			spelled(to, name)
-		}
-		return k
+		return custom(name, doc, f.formInfo, func(r *reader, n *yamlsrc.Node, to *T) {
+			if v, ok := f.read(r, n); ok {
+				*at(to) = model.At(v, n.Span())
+				spelled(to, name)
+			}
+		})
 	}
 	return []key[T]{
 		one("attempts", "Attempts in all, the first included; attempts = 1 + retries. Unset is 1.", attempts),
@@ -267,7 +266,7 @@ var hedgeForm = formInfo{
 	schema: hedgeTable.schema(), examples: []any{object{"after": "50ms", "attempts": 2, "budget": "5%"}},
 }
 
-// propagation is what a call carries, or a service obeys.
+// carried is one of the things that a call can carry and a service obey.
 var carried = enum("carried", []string{"deadline", "cancel"}, propagationOf)
 
 func propagationOf(w string) model.Propagation {

@@ -109,6 +109,10 @@ func readVia(r *reader, n *yamlsrc.Node, c *model.Call) {
 		if item.Broken() {
 			continue
 		}
+		if item.Kind() != yamlsrc.Map {
+			r.wrongShape(item, "mappings as its elements")
+			continue
+		}
 		w := model.Waiter{At: item.Span()}
 		viaTable.read(r, item, &w)
 		if w.Name == "" {

@@ -14,16 +14,18 @@ func nearest(word string, known []string) string {
 		if len(plain)-len(k) > least || len(k)-len(plain) > least {
 			continue
 		}
-		if d := distance(plain, squash(k)); d < least {
+		// Two slips and a wrong first letter are rather another word.
+		d := distance(plain, squash(k))
+		if d < least && (d == 1 || plain != "" && plain[0] == k[0]) {
 			best, least = k, d
 		}
 	}
 	return best
 }
 
-func squash(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
-}
+var separators = strings.NewReplacer("_", "", "-", "", " ", "")
+
+func squash(s string) string { return strings.ToLower(separators.Replace(s)) }
 
 // distance counts the letters to insert, drop, change or swap with a neighbour.
 func distance(a, b string) int {

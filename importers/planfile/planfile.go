@@ -135,6 +135,10 @@ var homes = sync.OnceValue(func() map[string][]string {
 	add("a group of calls", groupNames())
 	add(policyTable.what, policyTable.names())
 	m["honors"] = append(m["honors"], viaTable.what)
+	add(backoffTable.what, backoffTable.names())
+	add(latencyTable.what, latencyTable.names())
+	add(localWorkTable.what, localWorkTable.names())
+	add(concurrencyTable.what, concurrencyTable.names())
 	return m
 })
 
@@ -149,10 +153,13 @@ func (r *reader) register(doc *yamlsrc.Node) {
 }
 
 func (r *reader) document(doc *yamlsrc.Node) {
-	if r.key = "a plan"; doc.Broken() {
-		return
+	switch {
+	case doc.Broken():
+	case doc.Kind() != yamlsrc.Map:
+		r.report(badValue, doc.Span(), problem{fmt.Sprintf("a plan is a mapping, not %s", doc.Kind()), "write `services:` with the services and what they call"})
+	default:
+		planTable.read(r, doc, r.frag)
 	}
-	planTable.read(r, doc, r.frag)
 }
 
 // duplicate reports a name that is defined again.

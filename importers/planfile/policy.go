@@ -220,7 +220,7 @@ func readSources(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 		switch {
 		case item.Broken():
 		case item.Kind() != yamlsrc.Map:
-			r.wrongShape(item, sourcesForm.takes)
+			r.wrongShape(item, "mappings as its elements")
 		default:
 			f.Sources = append(f.Sources, r.source(item)...)
 		}
@@ -251,7 +251,7 @@ func (r *reader) source(n *yamlsrc.Node) []model.SourceRef {
 		}
 	}
 	if r.key = outer; dialect == nil {
-		r.missing(n, sourceTable.what, "format: path", "write what it is and where, such as `envoy: deploy/envoy.yaml`")
+		r.report(badValue, n.Span(), problem{"a source names no format and path", "write what it is and where, such as `envoy: deploy/envoy.yaml`"})
 		return nil
 	}
 	refs := make([]model.SourceRef, len(files))

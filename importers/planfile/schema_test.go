@@ -341,7 +341,7 @@ func TestSchemaAgrees(t *testing.T) {
 	tried := map[string]bool{}
 	for _, p := range places() {
 		for k, key := range slices.Concat(p.keys, []string{"bogus", "x-mine", "X-mine", "TIMEOUT"}) {
-			form, step := p.infos[key].name, 9
+			form, step := p.infos[key].name, 17
 			if !tried[form] {
 				tried[form], step = form != "", 1
 			}

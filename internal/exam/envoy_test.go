@@ -47,15 +47,15 @@ var routes = []struct {
 }{
 	{
 		Name: "four-tries", Route: "timeout: 3s, retry_policy: {retry_on: 5xx, num_retries: 3, per_try_timeout: 1s}",
-		want: []string{"attempts_possible", "wait_ms"},
+		want: []string{"attempts_possible", "if_hangs.wait_ms"},
 	},
 	{
 		Name: "no-per-try", Route: "timeout: 1s, retry_policy: {retry_on: 5xx, num_retries: 3}",
-		want: []string{"attempts_possible", "wait_ms"},
+		want: []string{"attempts_possible", "if_hangs.wait_ms"},
 	},
 	{
 		Name: "ignored-per-try", Route: "timeout: 1s, retry_policy: {retry_on: 5xx, num_retries: 3, per_try_timeout: 1s}",
-		want: []string{"attempts_possible", "wait_ms"},
+		want: []string{"attempts_possible", "if_hangs.wait_ms"},
 	},
 	{
 		Name: "fails-fast", Route: "timeout: 3s, retry_policy: {retry_on: 5xx, num_retries: 3, per_try_timeout: 1s}", Status: 503,
@@ -67,7 +67,7 @@ var routes = []struct {
 	},
 	{
 		Name: "timeouts-not-retried", Route: "timeout: 3s, retry_policy: {retry_on: connect-failure, num_retries: 3, per_try_timeout: 1s}",
-		want: []string{"amplification.configured", "wait_ms"},
+		want: []string{"amplification.configured", "if_hangs.wait_ms"},
 	},
 }
 
@@ -136,7 +136,7 @@ func TestEnvoyDoesWhatWeClaim(t *testing.T) {
 				switch {
 				case !ok:
 					t.Errorf("%s: the tool says nothing of %s", r.Name, field)
-				case field == "wait_ms":
+				case field == "if_hangs.wait_ms":
 					// Timers fire late on a busy machine, never early.
 					if !nearWait(fmt.Sprint(got), waited) {
 						t.Errorf("%s: the tool says the caller waits %s ms, envoy answered after %s", r.Name, got, waited)

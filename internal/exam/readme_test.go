@@ -15,7 +15,8 @@ const (
 	command = "$ go run ./cmd/budgetplan "
 )
 
-// What the README shows is what the tool prints: each `console` block is a command and its output.
+// What the README shows is what the tool prints: each `console` block is a command and its output, up to a line
+// with an ellipsis where the rest is left out.
 func TestReadme(t *testing.T) {
 	t.Chdir("../..")
 	readme, err := os.ReadFile("README.md")
@@ -37,7 +38,7 @@ func TestReadme(t *testing.T) {
 		if !closed || !ok {
 			t.Fatalf("a console block must begin with %q and be closed: %s", command, line)
 		}
-		now.WriteString(console + line + "\n" + printed(t, args) + fence)
+		now.WriteString(console + line + "\n" + cut(printed(t, args), shown) + fence)
 		rest = after
 	}
 	if blocks < 2 {
@@ -52,6 +53,17 @@ func TestReadme(t *testing.T) {
 	if diff := cmp.Diff(string(readme), now.String()); diff != "" {
 		t.Errorf("the README is not what the tool prints (-README +tool); write it anew with `go test ./internal/exam -update`\n%s", diff)
 	}
+}
+
+// cut leaves out of the output what the block leaves out.
+func cut(output, shown string) string {
+	const rest = "…\n"
+	if !strings.HasSuffix(shown, "\n"+rest) {
+		return output
+	}
+	lines := strings.SplitAfter(output, "\n")
+	keep := strings.Count(shown, "\n") - 2 // neither the command nor the ellipsis
+	return strings.Join(lines[:min(keep, len(lines))], "") + rest
 }
 
 var word = regexp.MustCompile(`'[^']*'|\S+`)

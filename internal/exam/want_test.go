@@ -17,6 +17,7 @@ import (
 //	call ID FIELD VALUE                a figure of a row, FIELD a path with dots, VALUE as JSON or a bare word;
 //	service NAME FIELD VALUE           `~` before a number allows the tolerance of the exam (1 % or 10 ms),
 //	entrypoint NAME FIELD VALUE        `<=` and `>=` compare
+//	change ENTRYPOINT NEED TEXT…       the entrypoint offers this change, and needs so much after it
 //	finding [SEVERITY] CODE SUBJECT    a finding must be there (among the subjects of a grouped one, too)
 //	fix CODE SUBJECT KEY BOUND TO      and offer this change, times within the tolerance
 //	says CODE SUBJECT TEXT…            and mention this text
@@ -73,6 +74,8 @@ func (o *output) check(line string) string {
 			return "wants a name, a field and a value"
 		}
 		return o.figure(words[0]+" "+words[1], words[2], strings.Join(words[3:], " "))
+	case "change":
+		return o.change(words[1], words[2], strings.Join(words[3:], " "))
 	case "finding":
 		return o.finding(words[1:])
 	case "fix":
@@ -121,6 +124,18 @@ func (o *output) figure(row, field, want string) string {
 		return fmt.Sprintf("%s: %s is %s, want %s", row, field, text, want)
 	}
 	return ""
+}
+
+// change looks for a change that an entrypoint offers.
+func (o *output) change(entrypoint, need, text string) string {
+	fixes, _ := lookup(o.rows["entrypoint "+entrypoint], "fixes")
+	all, _ := fixes.([]any)
+	for _, f := range all {
+		if m, ok := f.(map[string]any); ok && m["change"] == text && same(fmt.Sprint(m["need_ms"]), need) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("no such change; there are %v", all)
 }
 
 // lookup follows a path with dots; a key may have dots of its own (`latency_ms.p99.9`).
@@ -308,7 +323,7 @@ func (o *output) list() string {
 
 // The comparison itself must be able to fail.
 func TestWantedFactsCanFail(t *testing.T) {
-	out, err := parse([]byte(`{"entrypoints": [], "services": [], "calls": [{"id": "a/b", "wait_ms": 10.5, "backoff_ms": [25, 75],
+	out, err := parse([]byte(`{"entrypoints": [{"name": "page", "fixes": [{"change": "do it", "need_ms": 350}]}], "services": [], "calls": [{"id": "a/b", "wait_ms": 10.5, "backoff_ms": [25, 75],
 		"busy_ms": null, "busy": "unknown", "if_hangs": {"attempts_started": 3}}],
 		"findings": [{"code": "BP101", "severity": "error", "subject": "a/b", "message": "too long", "subjects": ["a/b", "a/c"],
 		"fixes": [{"key": "timeout", "bound": "least", "to": "4.276s"}]}]}`))
@@ -343,6 +358,9 @@ func TestWantedFactsCanFail(t *testing.T) {
 		"not BP101 a/z":                              true,
 		"only BP101 a/b a/c":                         true,
 		"only BP101 a/b":                             false,
+		"change page 350 do it":                      true,
+		"change page 351 do it":                      false,
+		"change page 350 do that":                    false,
 		"pass":                                       false,
 		"clean":                                      false,
 		"nonsense":                                   false,

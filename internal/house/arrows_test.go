@@ -15,6 +15,7 @@ var floors = []struct {
 	floor   int
 }{
 	{"model/diag", 0},
+	{"testdata", 0}, // the pages of input findings, embedded from their scripts
 	{"model", 1},
 	{"model/dialect", 2},
 	{"solver", 2},

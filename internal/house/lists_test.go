@@ -218,35 +218,30 @@ func TestCodesAreDeclaredOnce(t *testing.T) {
 	}
 }
 
-// rooms are lists of packages: every folder below a folder is imported by its package all, but for those named.
-var rooms = []struct {
-	folder string
-	not    []string
-}{
-	{"importers", []string{"all", "merge"}},
-	{"render", []string{"all", "docs"}}, // docs is no format of a command
+// rooms are the folders whose packages declare values of a type, which the list of the package all names.
+var rooms = []struct{ folder, typ, list string }{
+	{"importers", "Importer", "List"},
+	{"render", "Renderer", "List"},
 }
 
 func TestPackagesAreListed(t *testing.T) {
 	for _, r := range rooms {
-		var have []string
+		declared := map[string]bool{}
 		for _, f := range goFiles(t) {
 			if under(f.Dir, r.folder) && f.Dir != r.folder && !f.Test {
-				have = append(have, f.Dir)
+				literals(f, r.typ, func(*ast.CompositeLit, map[string]string) { declared[path.Base(f.Dir)] = true })
 			}
 		}
-		slices.Sort(have)
-		var imported []string
-		for _, f := range inDir(t, r.folder+"/all") {
-			for _, imp := range f.Imports {
-				if dir, ours := strings.CutPrefix(imp, module+"/"); ours {
-					imported = append(imported, dir)
-				}
+		delete(declared, "all")
+		names := listed(t, inDir(t, r.folder+"/all"), r.list)
+		for name := range declared {
+			if !slices.Contains(names, name) {
+				t.Errorf("%s/all does not list %s", r.folder, name)
 			}
 		}
-		for _, dir := range slices.Compact(have) {
-			if !slices.Contains(r.not, path.Base(dir)) && !slices.Contains(imported, dir) {
-				t.Errorf("%s/all does not list %s", r.folder, dir)
+		for _, name := range names {
+			if !declared[name] {
+				t.Errorf("%s/all lists %s, which declares no %s", r.folder, name, r.typ)
 			}
 		}
 	}

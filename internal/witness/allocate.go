@@ -181,21 +181,26 @@ func (s *shape) budget(r *root, l *leg, policy string) amount {
 	}
 	u := l.from
 	u.body.walk(func(m *leg) { r.budgetCache[m] = unknown })
-	has := least(s.received(r, u, policy), u.limit)
+	has := s.received(r, u, policy)
 	if p := partOf(u.body); p != nil && s.targeted(r, u, policy) && has.finite() {
+		has = least(has, u.limit)
 		c := s.needs(r.percentile)
 		c.split(p, u.keep(has.minus(u.local())), policy, r.budgetCache)
 	}
 	return r.budgetCache[l]
 }
 
-// targeted reports whether the root's SLO reaches the node: not through a call that nobody waits for.
+// targeted reports whether the root's SLO reaches the node: through budgets, or through the limit of a call that nobody
+// waits for.
 func (s *shape) targeted(r *root, n *node, policy string) bool {
 	if n == r.node {
 		return r.slo.finite()
 	}
 	for _, l := range n.in {
-		if r.reached[l.from] && s.budget(r, l, policy).finite() {
+		if !r.reached[l.from] {
+			continue
+		}
+		if s.budget(r, l, policy).finite() || !l.awaited() && l.patience().finite() && s.targeted(r, l.from, policy) {
 			return true
 		}
 	}

@@ -12,8 +12,8 @@ func (n need) plus(m need) need { return need{n.v.plus(m.v), n.partly || m.partl
 
 func (n need) longest(m need) need { return need{most(n.v, m.v), n.partly || m.partly} }
 
-// known is false where no part is.
-func (n need) known() bool { return !n.partly || n.v != zero }
+// known is false where no part is: a need of 0 says nothing.
+func (n need) known() bool { return n.v != zero }
 
 // context is one computation of all needs: for a percentile, with some needs of calls replaced.
 type context struct {
@@ -154,12 +154,8 @@ func (s *shape) allowed(l *leg, r *root) amount {
 	lo, hi := int64(0), r.slo.n+1
 	n := at(lo)
 	switch {
-	case !l.awaited():
-		return none
 	case r.slo.less(n.v):
 		return zero
-	case !r.awaits(l.from):
-		return none
 	case n.partly:
 		return unknown
 	case !r.slo.less(at(hi).v):
@@ -173,19 +169,6 @@ func (s *shape) allowed(l *leg, r *root) amount {
 		}
 	}
 	return ns(lo)
-}
-
-// awaits reports whether anybody at the root waits, in the end, for what happens at the node.
-func (r *root) awaits(n *node) bool {
-	if n == r.node {
-		return true
-	}
-	for _, l := range n.in {
-		if r.reached[l.from] && l.awaited() && r.awaits(l.from) {
-			return true
-		}
-	}
-	return false
 }
 
 // allowedEverywhere takes the least over the roots with an SLO that reach the leg.

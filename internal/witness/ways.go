@@ -71,11 +71,14 @@ func (s *shape) replay(l *leg, each amount, again, high bool) way {
 }
 
 func (s *shape) hang(l *leg, high bool) way {
-	again := l.onTimeout
 	if s.stopsItself(l) {
-		again = l.onLate
+		return s.replay(l, s.lateEach(l), l.onLate, high)
 	}
-	return s.replay(l, s.lateEach(l), again, high)
+	each := l.patience()
+	if each == unknown && !high {
+		each = zero // nobody knows how short it is
+	}
+	return s.replay(l, each, l.onTimeout, high)
 }
 
 func (s *shape) lateEach(l *leg) amount { return least(l.patience(), s.busy(l).plus(l.network)) }

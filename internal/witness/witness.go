@@ -109,6 +109,7 @@ type worst struct {
 }
 
 func (w *worst) larger(n need) {
+	n.partly = n.partly || !n.known()
 	w.need, w.any = w.longest(n), true
 }
 
@@ -159,7 +160,9 @@ func (s *shape) putShares(out Numbers, l *leg, policy string, rec *recommended) 
 		slack.smaller(s.budget(r, l, policy), c.leg(l))
 		given = least(given, s.given(r, l, policy))
 	}
-	out.put(needs.asNeed(), "call %s need", l.id)
+	if out.put(needs.asNeed(), "call %s need", l.id); !l.awaited() {
+		out.put(zero, "call %s need", l.id)
+	}
 	out.put(slack.asSlack(), "call %s slack", l.id)
 	out.put(s.leastBudget(l, policy), "call %s budget", l.id)
 	out.put(given, "call %s given", l.id)
@@ -206,7 +209,7 @@ func (s *shape) putService(out Numbers, n *node, policy string) {
 			one := c.one(l)
 			one.v = most(zero, one.v.minus(l.network))
 			needs.larger(one)
-			if l.awaited() && s.targeted(r, l.from, policy) {
+			if s.budget(r, l, policy).finite() {
 				slack.smaller(s.given(r, l, policy), one)
 			}
 		}

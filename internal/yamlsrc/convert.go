@@ -27,7 +27,8 @@ func (p *parser) document(doc *yaml.Node, firstLine int) {
 // newNode takes a node from a slab: one allocation for many.
 func (p *parser) newNode(y *yaml.Node, firstLine int) *Node {
 	if len(p.slab) == 0 {
-		p.slab = make([]Node, 256)
+		p.slabSize = min(256, 2*p.slabSize+8)
+		p.slab = make([]Node, p.slabSize)
 	}
 	n := &p.slab[0]
 	p.slab = p.slab[1:]

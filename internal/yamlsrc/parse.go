@@ -37,6 +37,7 @@ type parser struct {
 	file     *File
 	findings []diag.Finding
 	slab     []Node
+	slabSize int
 	anchors  map[*yaml.Node]anchored
 	aliased  int // values that aliases stand for so far
 	// Told once a file: templates; nesting.
@@ -57,17 +58,17 @@ func (p *parser) documents() {
 			return
 		}
 		starts := f.lines()
-		first = len(starts)
-		for l := max(stop, 0); l < len(starts); l++ {
+		next := len(starts)
+		for l := max(stop, first+1); l < len(starts); l++ {
 			if rest := f.src[starts[l]:]; bytes.HasPrefix(rest, []byte("---")) && blank(rest[3:]) {
-				first = l
+				next = l
 				break
 			}
 		}
-		if first == len(starts) {
+		if next == len(starts) {
 			return
 		}
-		base = int(starts[first])
+		base, first = int(starts[next]), next
 	}
 }
 
@@ -88,7 +89,11 @@ func (p *parser) stream(base, first int) (stop int, ok bool) {
 		case err != nil:
 			at := readPlace(dec, err)
 			p.syntaxError(at.shift(first))
-			return max(at.problem.line, at.context.line) + first + 1, false
+			stop = at.problem.line + first
+			if at.problem.col > 0 {
+				stop++ // otherwise a document mark may be what is wrong there
+			}
+			return stop, false
 		}
 		p.document(&doc, first)
 	}

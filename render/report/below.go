@@ -57,7 +57,7 @@ func (t *text) below(in *render.Input, left string) {
 		fmt.Fprintf(t.out, "unknown latency: %s; its limit, else an equal share, stands for its need\n", listed(unknown, 3))
 	}
 	if defaults := defaultsUsed(in.Plan); len(defaults) > 0 {
-		fmt.Fprintf(t.out, "rests on defaults: %s\n", strings.Join(defaults, ", "))
+		fmt.Fprintf(t.out, "rests on defaults: %s\n", strings.Join(defaults, "; "))
 	}
 	rounded := "times are rounded, `--format json` has them to the ns"
 	if left != "" {

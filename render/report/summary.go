@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -10,8 +12,11 @@ import (
 	"github.com/budgetplan/budgetplan/solver"
 )
 
-// mostRoots is how many entrypoints a summary tells of.
-const mostRoots = 3
+// mostRoots and mostFactors are how many entrypoints, and how many layers that multiply, a summary names.
+const (
+	mostRoots   = 3
+	mostFactors = 5
+)
 
 // summary closes the text: what a request may come to under the plan's limits, and where to start. It is what
 // somebody reads first who was woken up by it.
@@ -20,12 +25,12 @@ func (t *text) summary(in *render.Input) {
 		return
 	}
 	var lines []string
-	told := toldRoots(in)
+	told := worstFirst(in, toldRoots(in))
 	for _, i := range told[:min(mostRoots, len(told))] {
 		lines = append(lines, rootSentence(in, i))
 	}
 	if more := len(told) - mostRoots; more > 0 {
-		lines = append(lines, fmt.Sprintf("%s more, all of them in `budgetplan plan`", counted(more, "entrypoint")))
+		lines = append(lines, fmt.Sprintf("%s, all of them in `budgetplan plan`", counted(more, "more entrypoint")))
 	}
 	if line := amplificationSentence(in); line != "" {
 		lines = append(lines, line)
@@ -57,6 +62,26 @@ func toldRoots(in *render.Input) []int {
 		return entrypoints
 	}
 	return services
+}
+
+// worstFirst orders roots by slack, those without any last, where there are more of them than are told. Of the services
+// that nobody calls it keeps those about which something is known.
+func worstFirst(in *render.Input, roots []int) []int {
+	told := slices.DeleteFunc(roots, func(i int) bool {
+		t := &in.Solution.Roots[i]
+		return in.Graph.Roots[i].Entrypoint < 0 && t.Need.Known == solver.Nothing && !t.Wait.Finite()
+	})
+	if len(told) <= mostRoots {
+		return told
+	}
+	slack := func(i int) model.Duration {
+		if t := &in.Solution.Roots[i]; t.SlackKnown != solver.Nothing {
+			return t.Slack
+		}
+		return model.NoLimit
+	}
+	slices.SortStableFunc(told, func(a, b int) int { return cmp.Compare(slack(a), slack(b)) })
+	return told
 }
 
 // rootSentence says what an entrypoint needs, how long it may wait, and when the last work may end.
@@ -127,7 +152,10 @@ func amplificationSentence(in *render.Input) string {
 		from = " at `" + clean(root) + "`"
 	}
 	fmt.Fprintf(&b, "one request%s may become %s at `%s`", from, attemptsText(node.Attempts.Configured), clean(in.Plan.Services[worst].Name))
-	if factors := factorsOf(in, solver.NodeID(worst)); len(factors) > 0 {
+	switch factors := factorsOf(in, solver.NodeID(worst)); {
+	case len(factors) > mostFactors:
+		fmt.Fprintf(&b, ": %d layers multiply", len(factors))
+	case len(factors) > 0:
 		b.WriteString(": " + strings.Join(factors, " × "))
 	}
 	if node.Waited.Finite() && node.Waited > 0 {
@@ -178,9 +206,7 @@ func factorsOf(in *render.Input, n solver.NodeID) []string {
 	if product != total || product >= solver.MaxCount || len(factors) < 2 {
 		return nil
 	}
-	for i, j := 0, len(factors)-1; i < j; i, j = i+1, j-1 {
-		factors[i], factors[j] = factors[j], factors[i]
-	}
+	slices.Reverse(factors)
 	return factors
 }
 

@@ -55,6 +55,7 @@ func (p *Pass) invertedLeg(l solver.LegID) {
 		f.Help = help + "; or " + p.enforcementHelp(l)
 	}
 	f.Fixes = append(f.Fixes, p.enforcementFix(l)...)
+	p.apart(&f, append(decides, least.From)...)
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
 	capped(&f, append(decides, least.From)...)
 	p.Report(f, p.unboundedBy(t.CalleeBusy, leg.To)...)

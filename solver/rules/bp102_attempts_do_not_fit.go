@@ -35,8 +35,7 @@ func (p *Pass) attemptsFit(l solver.LegID) {
 		return
 	}
 	one := min(t.Patience, callee)
-	before := one.Mul(leg.Attempts - 1).Add(t.BackoffSum)
-	total := min(before, leg.Window).Add(one)
+	total := p.allAttempts(l, one)
 	if total < leg.Timeout {
 		return
 	}
@@ -56,10 +55,16 @@ func (p *Pass) attemptsFit(l solver.LegID) {
 		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("when `%s` hangs, %s, the last with %s",
 			p.nodeName(leg.To), started(t.Hang.Started, leg.Attempts), t.Hang.Last)})
 	}
-	p.fitFixes(&f, l, one, total)
+	p.fitFixes(&f, l, try, one)
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
 	capped(&f, w.Timeout.From, try.From)
 	p.Report(f)
+}
+
+// allAttempts is what the attempts of a round need when each takes the same time.
+func (p *Pass) allAttempts(l solver.LegID, one model.Duration) model.Duration {
+	leg, t, _, _ := p.call(l)
+	return min(one.Mul(leg.Attempts-1).Add(t.BackoffSum), leg.Window).Add(one)
 }
 
 // started words how many of the attempts begin.
@@ -106,17 +111,19 @@ func (p *Pass) attemptsNote(l solver.LegID, try limit, one, total model.Duration
 }
 
 // fitFixes adds the changes that make the attempts end strictly before the timeout.
-func (p *Pass) fitFixes(f *diag.Finding, l solver.LegID, one, total model.Duration) {
+func (p *Pass) fitFixes(f *diag.Finding, l solver.LegID, try limit, one model.Duration) {
 	leg, t, _, w := p.call(l)
 	within := leg.Timeout.Sub(1)
 	var ways []string
-	if least := ceil(total.Add(1)); least.Finite() {
+	// A longer timeout lets a per-try limit act that was above it.
+	free := p.allAttempts(l, min(try.V, t.CalleeBusy.Add(leg.Network)))
+	if least := ceil(free.Add(1)); least.Finite() {
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
 		ways = append(ways, fmt.Sprintf("a timeout of %s or more", least))
 	}
 	if q := floor(within.Sub(t.BackoffSum).Div(leg.Attempts)); q > 0 && leg.Attempts <= manyAttempts {
-		f.Fixes = append(f.Fixes, p.limitFix(l, "per_try_timeout", w.PerTry, "most", q))
-		ways = append(ways, fmt.Sprintf("a per-try timeout of %s or less", q))
+		f.Fixes = append(f.Fixes, p.limitFix(l, try.key, try.Val, "most", q))
+		ways = append(ways, fmt.Sprintf("a %s of %s or less", try.name, q))
 	}
 	before, n := model.Duration(0), int64(1)
 	for ; n < min(leg.Attempts, manyAttempts); n++ {
@@ -133,10 +140,10 @@ func (p *Pass) fitFixes(f *diag.Finding, l solver.LegID, one, total model.Durati
 	f.Help = fmt.Sprintf("give `%s` %s", p.Graph.LegName(l), either(ways))
 }
 
-// either joins alternatives: `a`, `a or b`, `a, b or c`.
+// either joins alternatives: `a`, `a, or b`, `a, b, or c`.
 func either(ways []string) string {
 	if len(ways) < 2 {
 		return strings.Join(ways, "")
 	}
-	return strings.Join(ways[:len(ways)-1], ", ") + " or " + ways[len(ways)-1]
+	return strings.Join(ways[:len(ways)-1], ", ") + ", or " + ways[len(ways)-1]
 }

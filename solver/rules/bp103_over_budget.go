@@ -92,14 +92,24 @@ func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration)
 			id, same := p.Graph.LegName(in), in == t.ReceivedBy && t.Received == p.Sol.Legs[in].Patience
 			after = append(after, ref{code: ImpossibleCall, subject: id}, ref{code: InvertedTimeout, subject: id, restates: same})
 		}
-		for r := range p.Graph.Roots {
-			if p.Graph.Roots[r].Node == n {
-				after = append(after, ref{code: InvertedTimeout, subject: p.rootName(int32(r))})
-			}
+		for _, r := range p.rootsAt(n) {
+			after = append(after, ref{code: InvertedTimeout, subject: p.rootName(r)})
 		}
 		after = append(after, p.infeasibleRoot(n)...)
 	}
 	p.Report(f, after...)
+}
+
+// rootsAt lists the roots whose first service is n.
+func (p *Pass) rootsAt(n solver.NodeID) []int32 {
+	if p.roots == nil {
+		p.roots = make(map[solver.NodeID][]int32, len(p.Graph.Roots))
+		for r := range p.Graph.Roots {
+			at := p.Graph.Roots[r].Node
+			p.roots[at] = append(p.roots[at], int32(r))
+		}
+	}
+	return p.roots[n]
 }
 
 // infeasibleRoot names the root that decides what a node receives: BP106 speaks for what follows from it.

@@ -36,25 +36,23 @@ func (p *Pass) infeasible(r int32) {
 	f.Cause, f.Touched = e.SLO.From, p.Sol.Nodes[root.Node].Touched
 	f.Notes = append(f.Notes, p.needNotes(r)...)
 	var fits []string
+	kinds := make(map[solver.FixKind]bool)
 	for _, fix := range t.Fixes {
 		if !fix.Feasible {
 			continue
 		}
 		text, change := p.rootFix(r, fix)
 		f.Fixes = append(f.Fixes, change)
-		switch {
-		case len(fits) < helpedBy:
+		if !kinds[fix.Kind] {
+			kinds[fix.Kind] = true
 			fits = append(fits, text)
-		default:
-			f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s would do: `%s` then needs %s", text, e.Name, fix.Need)})
+			continue
 		}
+		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s is enough too: `%s` then needs %s", text, e.Name, fix.Need)})
 	}
 	f.Help = p.infeasibleHelp(r, fits)
 	p.Report(f)
 }
-
-// helpedBy is how many changes the help names; the others are notes.
-const helpedBy = 3
 
 func (p *Pass) infeasibleHelp(r int32, fits []string) string {
 	t, name := &p.Sol.Roots[r], p.rootName(r)
@@ -80,15 +78,38 @@ func (p *Pass) needNotes(r int32) []diag.Note {
 		notes = append(notes, diag.Note{Text: fmt.Sprintf("%s of it are overhead", root.Overhead), At: e.Overhead.From})
 	}
 	n := root.Node
+	if s := p.service(n); s != nil {
+		if text := p.needText(n, p.Sol.Nodes[n].Need); text != "" {
+			notes = append(notes, diag.Note{Text: fmt.Sprintf("`%s` needs %s", s.Name, text), At: &diag.Origin{Span: s.At}})
+		}
+	}
 	for depth := 0; depth < maxParts; depth++ {
 		l := p.neediest(n)
 		if l < 0 {
 			break
 		}
-		notes = append(notes, p.needNote(n, l))
+		notes = append(notes, p.needNote(l))
 		n = p.Graph.Legs[l].To
 	}
 	return notes
+}
+
+// needText splits the need of a service into its own work and its calls with their margin, "" for one without calls.
+func (p *Pass) needText(n solver.NodeID, need solver.Need) string {
+	node := &p.Graph.Nodes[n]
+	local := node.Local()
+	if node.Leaf || need.Known == solver.Nothing || !need.V.Finite() || need.V < local {
+		return ""
+	}
+	text := fmt.Sprintf("%s: ", need.V)
+	if local > 0 {
+		text += fmt.Sprintf("%s local work + ", local)
+	}
+	text += fmt.Sprintf("%s for its calls", need.V-local)
+	if node.Margin != (model.Margin{}) {
+		text += fmt.Sprintf(" with %s margin", node.Margin)
+	}
+	return text
 }
 
 // neediest is the call of a node that needs most, -1 where nothing is known of any.
@@ -102,31 +123,34 @@ func (p *Pass) neediest(n solver.NodeID) solver.LegID {
 	return worst
 }
 
-func (p *Pass) needNote(n solver.NodeID, l solver.LegID) diag.Note {
+func (p *Pass) needNote(l solver.LegID) diag.Note {
 	leg, t, c, _ := p.call(l)
-	text := fmt.Sprintf("`%s` needs %s", p.Graph.LegName(l), t.Need.V)
+	id := p.Graph.LegName(l)
+	text := fmt.Sprintf("`%s` needs %s", id, t.Need.V)
 	if leg.Optional {
 		return diag.Note{Text: text + ": it is optional, and counts with its limit", At: p.decider(l)}
 	}
-	if leg.Attempts > 1 && t.One.V.Add(leg.Network).Mul(leg.Attempts).Add(t.BackoffSum) == t.Need.V {
-		text += fmt.Sprintf(": %s%s", times(leg.Attempts, "attempt", t.One.V.Add(leg.Network)), backoffText(t.BackoffSum))
+	one := t.One.V.Add(leg.Network)
+	if leg.Attempts > 1 && one.Mul(leg.Attempts).Add(t.BackoffSum) == t.Need.V {
+		text += fmt.Sprintf(": %s%s", times(leg.Attempts, "attempt", one), backoffText(t.BackoffSum))
+	}
+	latency, _, exact := c.Latency.Quantile(p.percentile(l))
+	headroom := c.Headroom.Or(solver.DefaultHeadroom)
+	measured := leg.Last && latency.Set()
+	switch {
+	case measured && (exact || headroom == 0) && latency.V == t.One.V:
+		return diag.Note{Text: text, At: latency.From}
+	case measured && !exact && latency.V.MulUp(model.Whole+headroom) == t.One.V:
+		return diag.Note{Text: fmt.Sprintf("%s, one is %s with %s headroom", text, latency.V, headroom), At: latency.From}
 	}
 	at := &diag.Origin{Span: c.At}
-	if leg.Last {
-		latency, _, exact := c.Latency.Quantile(p.percentile(l))
-		headroom := c.Headroom.Or(solver.DefaultHeadroom)
-		switch {
-		case !latency.Set():
-		case exact && latency.V == t.One.V:
-			at = latency.From
-		case !exact && latency.V.MulUp(model.Whole+headroom) == t.One.V:
-			text, at = text+fmt.Sprintf(" (%s with %s headroom)", latency.V, headroom), latency.From
-		}
-	}
-	if s := p.service(n); s != nil {
-		if local := p.Graph.Nodes[n].Local(); local > 0 {
-			text += fmt.Sprintf(", after %s local work of `%s`", local, s.Name)
-		}
+	parts := p.needText(leg.To, t.One)
+	switch {
+	case parts == "":
+	case one == t.Need.V && leg.Network == 0:
+		text = fmt.Sprintf("`%s` needs %s", id, parts)
+	default:
+		text += fmt.Sprintf("; `%s` needs %s", p.nodeName(leg.To), parts)
 	}
 	return diag.Note{Text: text, At: at}
 }
@@ -153,12 +177,12 @@ func (p *Pass) rootFix(r int32, x solver.RootFix) (text string, fix diag.Fix) {
 	case solver.FixRetry:
 		return fmt.Sprintf("%s on `%s`", retriesText(x.Attempts), id), p.retriesFix(x.Leg, x.Attempts)
 	case solver.FixOptional:
-		return fmt.Sprintf("`%s` optional, with a timeout of %s or less", id, x.Time), p.callFix(x.Leg, "optional", "true")
+		return fmt.Sprintf("`%s` optional with a timeout of %s or less", id, x.Time), p.callFix(x.Leg, "optional", "true")
 	case solver.FixParallel:
 		other := p.Graph.LegName(x.Other)
 		return fmt.Sprintf("`%s` and `%s` in parallel", id, other), p.callFix(x.Leg, "parallel", other)
 	case solver.FixDrop:
-		return fmt.Sprintf("no `%s`, or a cache in its place", id), p.callFix(x.Leg, "call", "")
+		return fmt.Sprintf("`%s` dropped or cached", id), p.callFix(x.Leg, "call", "")
 	case solver.FixLatency:
 		name := p.nodeName(x.Node)
 		fix = diag.Fix{Subject: name, Key: "latency", Bound: "most", To: x.Time.String()}

@@ -36,10 +36,7 @@ func (p *Pass) uncapped(l solver.LegID) {
 		f.Message = fmt.Sprintf("`%s` is optional, and only the sum of its attempts caps it: %s%s = %s", id,
 			times(leg.Attempts, "attempt", t.Patience), backoffText(t.BackoffSum), t.Sequence)
 	}
-	f.Cause, f.Touched = &diag.Origin{Span: c.At}, p.Sol.Nodes[leg.From].Touched
-	if c.Optional.Set() {
-		f.Notes = append(f.Notes, diag.Note{Text: "it is marked optional", At: c.Optional.From})
-	}
+	f.Detail, f.Cause, f.Touched = "uncapped", &diag.Origin{Span: c.At}, p.Sol.Nodes[leg.From].Touched
 	f.Help = fmt.Sprintf("give `%s` a timeout: what it costs the answer at most", id)
 	if share := t.Recommended.Timeout; share > 0 && share.Finite() {
 		f.Help = fmt.Sprintf("give `%s` a timeout of %s or less", id, share)
@@ -102,7 +99,7 @@ func (p *Pass) reportOutlasting(n solver.NodeID, e element, wait model.Duration,
 	}
 	id := p.Graph.LegName(l)
 	f := OptionalHoldsResponse.New(id, diag.Span{}, "`%s` is optional, and `%s` may wait %s longer for it than for what it requires", id, p.nodeName(n), wait-most)
-	f.Cause, f.Touched = p.decider(l), p.Sol.Nodes[n].Touched
+	f.Detail, f.Cause, f.Touched = "outlasting", p.decider(l), p.Sol.Nodes[n].Touched
 	f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("the optional part may take %s", wait), At: p.decider(l)})
 	if r := p.longest(required); len(r) > 0 {
 		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("the required part takes %s at most: `%s`", most, p.Graph.LegName(r[0])), At: p.decider(r[0])})

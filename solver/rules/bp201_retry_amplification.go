@@ -208,7 +208,7 @@ func (a *amplification) layerNotes() []diag.Note {
 		})
 	}
 	if rest := len(a.layers) - len(costs); rest > 0 {
-		notes = append(notes, diag.Note{Text: fmt.Sprintf("%s retry on the way too", counted(int64(rest), "more layer"))})
+		notes = append(notes, diag.Note{Text: fmt.Sprintf("and %s on the way", counted(int64(rest), "more layer"))})
 	}
 	return notes
 }

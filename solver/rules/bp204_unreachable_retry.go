@@ -76,7 +76,7 @@ func (p *Pass) reach(l solver.LegID, cost model.Duration) (fixes []diag.Fix, hel
 	id := p.Graph.LegName(l)
 	if q := floor(t.Stop.Sub(t.BackoffSum).Sub(1).Div(leg.Attempts)); q > 0 {
 		fixes = append(fixes, p.limitFix(l, "per_try_timeout", w.PerTry, "most", q))
-		help = fmt.Sprintf("a per-try timeout of %s or less ((%s%s) ÷ %d), ", q, t.Stop, lessBackoff(t.BackoffSum), leg.Attempts)
+		help = fmt.Sprintf("a per-try timeout of %s or less (%s ÷ %d), ", q, lessBackoff(t.Stop, t.BackoffSum), leg.Attempts)
 	}
 	if t.Stop == leg.Timeout && cost < leg.Timeout {
 		if least := ceil(cost.Mul(leg.Attempts).Add(t.BackoffSum).Add(1)); least.Finite() {
@@ -91,9 +91,10 @@ func (p *Pass) reach(l solver.LegID, cost model.Duration) (fixes []diag.Fix, hel
 	return fixes, fmt.Sprintf("give `%s` %sor %s", id, help, retriesText(t.Possible))
 }
 
-func lessBackoff(sum model.Duration) string {
+// lessBackoff writes what back-off leaves of a limit.
+func lessBackoff(limit, sum model.Duration) string {
 	if sum == 0 {
-		return ""
+		return limit.String()
 	}
-	return fmt.Sprintf(" − %s back-off", sum)
+	return fmt.Sprintf("(%s − %s back-off)", limit, sum)
 }

@@ -295,6 +295,8 @@ func TestDefaultToldOnce(t *testing.T) {
 func TestFollows(t *testing.T) {
 	const plan = `version: 1
 %s
+entrypoints:
+  checkout: {slo: 1s, call: gateway}
 services:
   gateway:
     calls: [{call: app, timeout: 2s}]
@@ -303,14 +305,14 @@ services:
 `
 	found := check(t, "plan.yaml", fmt.Appendf(nil, plan, ""), rules.Options{})
 	i := slices.IndexFunc(found, func(f diag.Finding) bool { return f.Code == rules.InvertedTimeout })
-	if got := subjects(found, "BP103"); got != nil || i < 0 {
-		t.Fatalf("BP103 on %v beside BP101: %v", got, messages(found))
+	if d := cmp.Diff([]string{"gateway"}, subjects(found, "BP103")); d != "" || i < 0 {
+		t.Fatalf("BP103 beside BP101: %v (-want +got):\n%s", messages(found), d)
 	}
 	if !slices.ContainsFunc(found[i].Notes, func(n diag.Note) bool { return strings.Contains(n.Text, "BP103") }) {
 		t.Errorf("no note about BP103: %+v", found[i].Notes)
 	}
 	found = check(t, "plan.yaml", fmt.Appendf(nil, plan, "policy: {rules: {BP101: off}}"), rules.Options{})
-	if d := cmp.Diff([]string{"app"}, subjects(found, "BP103")); d != "" {
+	if d := cmp.Diff([]string{"app", "gateway"}, subjects(found, "BP103")); d != "" {
 		t.Errorf("without BP101 (-want +got):\n%s", d)
 	}
 }

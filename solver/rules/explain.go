@@ -270,6 +270,13 @@ func (p *Pass) workNote(n solver.NodeID) diag.Note {
 	if s := p.service(n); s != nil && node.Limit.Finite() && t.Flow >= node.Limit {
 		return diag.Note{Text: fmt.Sprintf("`%s` stops at its `server_timeout` of %s", name, node.Limit), At: s.ServerTimeout.From}
 	}
+	if l := node.Waiter; l >= 0 {
+		text := fmt.Sprintf("`%s` may wait %s", name, t.Flow)
+		if a := p.arithmetic(l); a != "" {
+			text += ": " + a
+		}
+		return diag.Note{Text: text, At: p.decider(l)}
+	}
 	sum, at := p.flowText(n)
 	if sum == t.Flow.String() {
 		return diag.Note{Text: fmt.Sprintf("`%s` may be busy %s", name, t.Flow), At: at}

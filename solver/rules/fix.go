@@ -233,6 +233,46 @@ func (p *Pass) stop(n solver.NodeID, to model.Duration) (f diag.Fix, ok bool) {
 	return f, true
 }
 
+// apart moves a change of a value that is also another of the limits compared to the call itself, and says so:
+// changed where it is written, it would move both sides.
+func (p *Pass) apart(f *diag.Finding, compared ...*diag.Origin) {
+	at := make(map[diag.Span]int)
+	for _, o := range compared {
+		if o.Written() && !o.Nowhere() {
+			at[o.Span]++
+		}
+	}
+	for i := range f.Fixes {
+		x := &f.Fixes[i]
+		if at[x.At] < 2 || x.From == "" {
+			continue
+		}
+		if l, ok := p.leg(x.Subject); ok {
+			_, _, c, w := p.call(l)
+			f.Notes = append(f.Notes, diag.Note{
+				Text: fmt.Sprintf("one value is the `%s` of `%s` and the limit that it is compared with: write `%s` its own", x.Key, x.Subject, x.Subject),
+				At:   &diag.Origin{Span: x.At},
+			})
+			x.At = w.At
+			if x.At.Nowhere() || p.Graph.Legs[l].Waiter == 0 {
+				x.At = c.At
+			}
+		}
+	}
+}
+
+// leg finds a leg by its name.
+func (p *Pass) leg(name string) (solver.LegID, bool) {
+	if p.names == nil {
+		p.names = make(map[string]solver.LegID, len(p.Graph.Legs))
+		for l := range p.Graph.Legs {
+			p.names[p.Graph.LegName(solver.LegID(l))] = solver.LegID(l)
+		}
+	}
+	l, ok := p.names[name]
+	return l, ok
+}
+
 // sharedNotes say of changed values that are written once for several calls how many a change moves.
 func (p *Pass) sharedNotes(fixes []diag.Fix) []diag.Note {
 	if p.uses == nil {

@@ -160,14 +160,15 @@ func (p *Pass) stopText(l solver.LegID) (string, *diag.Origin) {
 		return fmt.Sprintf("its timeout of %s", t.Stop), w.Timeout.From
 	}
 	from, name := &p.Graph.Nodes[leg.From], p.nodeName(leg.From)
-	text, at := fmt.Sprintf("the deadline that `%s` is told", name), (*diag.Origin)(nil)
-	if s := p.service(leg.From); s != nil && from.Limit <= p.Sol.Nodes[leg.From].Told {
-		text, at = fmt.Sprintf("the `server_timeout` of `%s`", name), s.ServerTimeout.From
+	told := p.Sol.Nodes[leg.From].Told
+	text, at := fmt.Sprintf("the deadline of %s that `%s` is told", told, name), (*diag.Origin)(nil)
+	if s := p.service(leg.From); s != nil && from.Limit <= told {
+		text, at = fmt.Sprintf("`%s`'s `server_timeout` of %s", name, from.Limit), s.ServerTimeout.From
 	}
 	if from.Before > 0 {
-		return fmt.Sprintf("the %s that %s leaves after %s local work", t.Stop, text, from.Before), at
+		text = fmt.Sprintf("the %s that %s leaves after %s local work", t.Stop, text, from.Before)
 	}
-	return fmt.Sprintf("%s, %s", text, t.Stop), at
+	return text, at
 }
 
 // failing says what one attempt costs at a callee that hangs, or fails as late as it may where it stops before its

@@ -29,6 +29,10 @@ type Pass struct {
 	after [][]ref
 	// uses counts the calls that take a value, by its place; made on first use.
 	uses map[diag.Span]int
+	// roots has the roots of every first service; made on first use.
+	roots map[solver.NodeID][]int32
+	// names has every leg by its name; made on first use.
+	names map[string]solver.LegID
 	// least has the least time of every node; made on first use.
 	least []model.Duration
 }

@@ -192,7 +192,11 @@ func (l *Loader) Read(file string) ([]byte, error) {
 		if l.Stdin == nil {
 			return nil, &Error{Message: "standard input is not connected"}
 		}
-		return limited("standard input", l.Stdin, 0)
+		src, err := limited("standard input", l.Stdin, 0)
+		if err == nil {
+			l.Keep(Stdin, src) // there is no second time
+		}
+		return src, err
 	}
 	info, err := os.Stat(file)
 	switch {

@@ -1,0 +1,124 @@
+package merge
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+func TestSlip(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"order", "ordr", true},     // a letter too few
+		{"order", "orderr", true},   // too many
+		{"order", "ordar", true},    // wrong
+		{"order", "oredr", true},    // exchanged
+		{"order", "rodre", false},   // exchanged twice
+		{"order", "order", false},   // the same
+		{"order", "orders2", false}, // two letters
+		{"cache1", "cache2", false}, // numbered
+		{"cache", "cache1", false},  // numbered
+		{"a", "b", false},           // single letters
+		{"svc-a", "svc-b", false},   // the word that differs is a letter
+		{"shop.order", "shop.ordre", true},
+		{"café-order", "cafe-order", true},
+		{"", "a", false},
+	} {
+		if got := slip(c.a, c.b); got != c.want {
+			t.Errorf("slip(%q, %q) is %v", c.a, c.b, got)
+		}
+		if got := slip(c.b, c.a); got != c.want {
+			t.Errorf("slip(%q, %q) is %v", c.b, c.a, got)
+		}
+	}
+}
+
+// TestNeighbours: the index finds what comparing every pair finds.
+func TestNeighbours(t *testing.T) {
+	listed := []string{"order", "payment", "inventory", "gateway", "stock", "order-v1", "aab"}
+	doubtful := []string{"ordr", "oredr", "paymnet", "inventary", "gatewayy", "sotck", "other", "order-v2", "aabb", "xorder", "stok"}
+	m := &merger{plan: &model.Plan{}}
+	add := func(names []string) (ids []model.ServiceID) {
+		for _, n := range names {
+			ids = append(ids, model.ServiceID(len(m.plan.Services)))
+			m.plan.Services = append(m.plan.Services, model.Service{Name: n})
+		}
+		return ids
+	}
+	l, d := add(listed), add(doubtful)
+	near := m.neighbours(l, d)
+	for i, name := range doubtful {
+		want := ""
+		for _, other := range listed {
+			if slip(name, other) {
+				want = other
+				break
+			}
+		}
+		got := ""
+		if id, ok := near[d[i]]; ok {
+			got = m.plan.Services[id].Name
+		}
+		if got != want {
+			t.Errorf("near %q is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// layered makes a plan file of n calls in layers, five calls a service.
+func layered(n int) *model.Fragment {
+	f := &model.Fragment{File: "plan.yaml", As: "plan", Structure: true}
+	at := diag.Span{File: "plan.yaml", Line: 1, Col: 1}
+	services := n/5 + 10
+	for i := range services {
+		f.Service(fmt.Sprintf("service-%d", i), at)
+		f.Services[i].Declared = true
+	}
+	f.Entrypoints = []model.Entrypoint{{Name: "shop", At: at}}
+	for i := range n {
+		from, to := i/5, i/5+1+i%5
+		f.Services[from].Flow.Of = append(f.Services[from].Flow.Of, model.Flow{Kind: model.One, Call: model.CallID(i)})
+		f.Calls = append(f.Calls, model.Call{
+			From: model.ServiceID(from), To: model.ServiceID(to), At: at,
+			Waiters: []model.Waiter{{At: at, Timeout: model.At(model.Second, at)}},
+		})
+	}
+	return f
+}
+
+// TestConfigWins: of a plan and a config the config's value is used, also where it is a default, and both are shown.
+func TestConfigWins(t *testing.T) {
+	plan := layered(1)
+	plan.Entrypoints = nil
+	config := layered(1)
+	config.Entrypoints = nil
+	config.File, config.As, config.Structure = "a-config.yaml", "envoy", false
+	wrote := diag.Span{File: "a-config.yaml", Line: 9, Col: 3}
+	config.Calls[0].Waiters[0].Timeout = model.Val[model.Duration]{
+		V: 15 * model.Second, From: &diag.Origin{Span: wrote, Default: &diag.Default{Platform: "envoy", Field: "route.timeout", Value: "15s"}},
+	}
+	p, findings := Plan([]*model.Fragment{config, plan})
+	if len(p.Calls) != 1 || p.Calls[0].Waiters[0].Timeout.V != 15*model.Second {
+		t.Fatalf("merged calls: %+v", p.Calls)
+	}
+	if len(findings) != 1 || findings[0].Code != disagree || findings[0].Place().File != "plan.yaml" {
+		t.Fatalf("findings: %+v", findings)
+	}
+}
+
+// BenchmarkPlan merges a plan file of a million calls; one operation includes nothing but the merge.
+func BenchmarkPlan(b *testing.B) {
+	const n = 1_000_000
+	for b.Loop() {
+		b.StopTimer()
+		f := layered(n)
+		b.StartTimer()
+		if p, _ := Plan([]*model.Fragment{f}); len(p.Calls) != n {
+			b.Fatalf("%d calls", len(p.Calls))
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// maker draws small plans in which everything that rules look at happens often.
+type maker struct {
+	*rapid.T
+	line int32
+}
+
+func (m *maker) span() diag.Span {
+	m.line++
+	return diag.Span{File: "plan.yaml", Line: m.line, Col: 1}
+}
+
+func (m *maker) chance(percent int, label string) bool {
+	return rapid.IntRange(1, 100).Draw(m.T, label) <= percent
+}
+
+// time draws a duration in steps of 50ms, none sometimes, unset often.
+func (m *maker) time(percent int, label string) model.Val[model.Duration] {
+	if !m.chance(percent, label+"?") {
+		return model.Val[model.Duration]{}
+	}
+	return model.At(model.Duration(rapid.IntRange(1, 80).Draw(m.T, label))*50*model.Millisecond, m.span())
+}
+
+func (m *maker) limit(percent int, label string) model.Val[model.Duration] {
+	v := m.time(percent, label)
+	if v.Set() && m.chance(8, label+" none") {
+		v.V = model.NoLimit
+	}
+	return v
+}
+
+func (m *maker) waiter(name string) model.Waiter {
+	w := model.Waiter{Name: name, At: m.span(), Timeout: m.limit(60, "timeout"), PerTry: m.limit(40, "per try"), Read: m.time(15, "read"), Connect: m.time(10, "connect")}
+	w.Pool = m.time(5, "pool")
+	if m.chance(20, "extra") {
+		w.ConnectExtra = model.At(true, m.span())
+	}
+	if m.chance(50, "retries") {
+		w.Attempts = model.At(int32(rapid.IntRange(1, 5).Draw(m.T, "attempts")), m.span())
+		if m.chance(5, "unlimited") {
+			w.Attempts.V = model.Unlimited
+		}
+		w.RetriesKey = rapid.SampledFrom([]string{"retries", "attempts"}).Draw(m.T, "key")
+	}
+	if m.chance(25, "back-off") {
+		w.Backoff.Base = model.At(model.Duration(rapid.IntRange(1, 400).Draw(m.T, "base"))*model.Millisecond, m.span())
+	}
+	if m.chance(10, "retry on") {
+		w.RetryOn = model.At(model.Failures{Kinds: model.FailureKind(rapid.IntRange(0, 31).Draw(m.T, "kinds"))}, m.span())
+	}
+	w.RetryWindow = m.time(5, "window")
+	if m.chance(25, "propagates") {
+		w.Propagates = model.At(model.Propagation(rapid.IntRange(0, 3).Draw(m.T, "what")), m.span())
+	}
+	return w
+}
+
+func (m *maker) call(p *model.Plan, from, to int) model.CallID {
+	id := model.CallID(len(p.Calls))
+	c := model.Call{
+		ID: fmt.Sprintf("%s/%s:%d", p.Services[from].Name, p.Services[to].Name, id), At: m.span(),
+		From: model.ServiceID(from), To: model.ServiceID(to), Waiters: []model.Waiter{m.waiter("")}, Network: m.time(10, "network"),
+	}
+	if m.chance(15, "via") {
+		c.Waiters = append(c.Waiters, m.waiter("proxy"))
+	}
+	for _, b := range []struct {
+		v       *model.Val[bool]
+		percent int
+	}{{&c.Optional, 10}, {&c.Async, 5}, {&c.Stream, 5}} {
+		if m.chance(b.percent, "nature") {
+			*b.v = model.At(true, m.span())
+		}
+	}
+	if m.chance(10, "repeat") {
+		c.Repeat = model.At(int32(rapid.IntRange(1, 3).Draw(m.T, "times")), m.span())
+	}
+	c.Latency = m.latency()
+	p.Calls = append(p.Calls, c)
+	return id
+}
+
+// latency draws facts that agree with each other.
+func (m *maker) latency() (l model.Latency) {
+	l.Min = m.time(15, "min")
+	least := l.Min.Or(0)
+	if m.chance(40, "p99") {
+		least = least.Add(model.Duration(rapid.IntRange(1, 2000).Draw(m.T, "p99")) * model.Millisecond)
+		l.Points = []model.Point{{P: 990_000, V: model.At(least, m.span())}}
+	}
+	if l.Max = m.time(30, "max"); l.Max.Set() {
+		l.Max.V = l.Max.V.Add(least)
+	}
+	return l
+}
+
+func (m *maker) flow(p *model.Plan, from, depth int) model.Flow {
+	f := model.Flow{Kind: model.FlowKind(rapid.IntRange(2, 5).Draw(m.T, "kind")), At: m.span()}
+	if depth == 0 {
+		f.Kind = model.Sequence
+	}
+	for range rapid.IntRange(0, 3).Draw(m.T, "elements") {
+		if depth < 2 && m.chance(20, "group") {
+			f.Of = append(f.Of, m.flow(p, from, depth+1))
+			continue
+		}
+		to := rapid.IntRange(from+1, len(p.Services)-1).Draw(m.T, "to")
+		f.Of = append(f.Of, model.Flow{Kind: model.One, Call: m.call(p, from, to), At: m.span()})
+	}
+	return f
+}
+
+func (m *maker) plan() *model.Plan {
+	p := &model.Plan{}
+	for i := range rapid.IntRange(2, 6).Draw(m.T, "services") {
+		s := model.Service{Name: "s" + strconv.Itoa(i), At: m.span(), Declared: true, Before: m.time(30, "before"), ServerTimeout: m.limit(25, "server timeout"), QueueTimeout: m.time(5, "queue")}
+		if m.chance(50, "margin") {
+			s.Margin = model.At(model.Margin{Share: model.Fraction(rapid.IntRange(0, 20).Draw(m.T, "share")) * 10_000}, m.span())
+		}
+		if m.chance(20, "honors") {
+			s.Honors = model.At(model.Propagation(rapid.IntRange(0, 3).Draw(m.T, "what")), m.span())
+		}
+		s.DefaultDeadline = m.time(3, "default deadline")
+		if m.chance(20, "database") {
+			s.Kind = model.At("postgres", m.span())
+		}
+		p.Services = append(p.Services, s)
+	}
+	for i := range len(p.Services) - 1 {
+		p.Services[i].Flow = m.flow(p, i, 0)
+	}
+	if m.chance(70, "entrypoint") {
+		p.Entrypoints = []model.Entrypoint{{Name: "root", At: m.span(), SLO: m.time(70, "slo"), Timeout: m.limit(50, "client"), Overhead: m.time(20, "overhead")}}
+	}
+	return p
+}
+
+// raw gives what the rules raise, before anything is selected.
+func raw(p *model.Plan) []diag.Finding {
+	g, _ := solver.Compile(p)
+	pass := &Pass{Plan: p, Graph: g, Sol: solver.Solve(g, solver.Options{Allowed: true, Fixes: true})}
+	for _, r := range All {
+		r.Run(pass)
+	}
+	return pass.findings
+}
+
+// TestFixesEndTheirFinding applies every change that is offered for a limit or a count and looks that the finding is
+// gone; no rule fails on any plan.
+func TestFixesEndTheirFinding(t *testing.T) {
+	applied := make(map[string]int)
+	rapid.Check(t, func(rt *rapid.T) {
+		p := (&maker{T: rt}).plan()
+		for _, f := range raw(p) {
+			if f.Message == "" || f.Severity == diag.Off || strings.HasSuffix(f.Message, ".") || f.Touched < 0 {
+				rt.Fatalf("%s on %s: %q", f.Code.ID, f.Subject, f.Message)
+			}
+			if !ends[f.Code] {
+				continue
+			}
+			for _, x := range f.Fixes {
+				undo, ok := apply(p, x)
+				if !ok {
+					continue
+				}
+				applied[f.Code.ID+" "+x.Key]++
+				for _, again := range raw(p) {
+					if again.Code == f.Code && again.Subject == f.Subject && again.Detail == f.Detail {
+						rt.Fatalf("%s: %s\n%s\nset %s of %s from %q to %s: %s", f.Code.ID, f.Message, f.Help, x.Key, x.Subject, x.From, x.To, again.Message)
+					}
+				}
+				undo()
+			}
+		}
+	})
+	t.Log(applied)
+}
+
+// ends are the codes whose changes are exact whatever the rest of the plan does.
+var ends = map[*diag.Code]bool{
+	InvertedTimeout: true, AttemptsDoNotFit: true, MissingTimeout: true, TimeoutBelowLatency: true, ImpossibleCall: true,
+	IneffectiveTimeout: true, OverriddenTimeout: true, OptionalHoldsResponse: true, MissingServerLimit: true,
+}
+
+// apply makes a change in the plan and gives what takes it back; ok is false for a change of another kind.
+func apply(p *model.Plan, x diag.Fix) (undo func(), ok bool) {
+	for i := range p.Services {
+		if s := &p.Services[i]; s.Name == x.Subject && x.Key == "server_timeout" {
+			return set(&s.ServerTimeout, x.To)
+		}
+	}
+	for i := range p.Entrypoints {
+		if e := &p.Entrypoints[i]; e.Name == x.Subject && x.Key == "timeout" {
+			return set(&e.Timeout, x.To)
+		}
+	}
+	id, inner, _ := strings.Cut(x.Subject, "@")
+	for i := range p.Calls {
+		if p.Calls[i].ID != id {
+			continue
+		}
+		for k := range p.Calls[i].Waiters {
+			if w := &p.Calls[i].Waiters[k]; w.Name == inner {
+				return applyCall(w, x)
+			}
+		}
+	}
+	return nil, false
+}
+
+func applyCall(w *model.Waiter, x diag.Fix) (undo func(), ok bool) {
+	switch x.Key {
+	case "timeout":
+		return set(&w.Timeout, x.To)
+	case "per_try_timeout":
+		return set(&w.PerTry, x.To)
+	case "read_timeout":
+		return set(&w.Read, x.To)
+	case "retries", "attempts":
+		n, err := strconv.Atoi(x.To)
+		if err != nil {
+			return nil, false
+		}
+		if x.Key == "retries" {
+			n++
+		}
+		old := w.Attempts
+		w.Attempts = model.At(int32(n), diag.Span{File: "plan.yaml", Line: 1 << 20})
+		return func() { w.Attempts = old }, true
+	}
+	return nil, false
+}
+
+func set(v *model.Val[model.Duration], to string) (undo func(), ok bool) {
+	d, err := model.ParseDuration(to)
+	if err != nil {
+		return nil, false
+	}
+	old := *v
+	*v = model.At(d, diag.Span{File: "plan.yaml", Line: 1 << 20})
+	return func() { *v = old }, true
+}
