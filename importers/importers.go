@@ -19,6 +19,9 @@ type Importer struct {
 	// Import gives everything that the source says, each value with its place. It always gives a fragment,
 	// and findings for what it could not read or understand.
 	Import func(*Source) (*model.Fragment, []diag.Finding)
+	// Together, where set, imports all sources of the kind at once, since they complete each other: two scrapes of
+	// one target are a window. It gives a fragment for each source, in their order, whatever that order is.
+	Together func([]*Source) ([]*model.Fragment, []diag.Finding)
 	// Codes are the findings that Import raises.
 	Codes []*diag.Code
 }
@@ -30,6 +33,8 @@ type Source struct {
 	Bytes []byte
 	// Service says whose calls these are where the file does not; from `sources:`.
 	Service model.Val[string]
+	// Ref is the element of `sources` that names the file, zero for a file of the command line.
+	Ref model.SourceRef
 	// Platforms are the versions whose defaults hold.
 	Platforms map[string]model.Val[string]
 

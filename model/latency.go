@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Latency is what a callee takes, per attempt, as its caller sees it. Every field may be absent.
 type Latency struct {
@@ -11,14 +14,51 @@ type Latency struct {
 	Points []Point
 	// Histogram gives the share of attempts that take at most each bound, in rising order.
 	Histogram []Point
-	Samples   Val[int64]
-	Window    Val[Duration]
+	// Samples counts what the points were made of, Window is the time in which that was measured.
+	Samples Val[int64]
+	Window  Val[Duration]
+	// Timeouts counts attempts that ran into a limit and are not among the samples.
+	Timeouts Val[int64]
+	// Caveats are what a metric is known to get wrong. Unset where nobody measured.
+	Caveats Val[Caveats]
 }
 
-// Point says that the share P of attempts takes at most V.
+// Point says that the share P of attempts takes at most V, or that nothing is known but that V is a lower bound:
+// AtLeast, for a percentile in the last bucket of a histogram, which has no end.
 type Point struct {
-	P Fraction
-	V Val[Duration]
+	P       Fraction
+	V       Val[Duration]
+	AtLeast bool
+}
+
+// Caveats are the ways in which measured percentiles may mislead.
+type Caveats uint8
+
+// The caveats of a measurement.
+const (
+	// WithoutTimeouts: attempts that timed out were not recorded, so high percentiles are too low.
+	WithoutTimeouts Caveats = 1 << iota
+	// WithRetries: whole calls were measured, with retries and back-off, not single attempts.
+	WithRetries
+	// LargestOf: percentiles of several series cannot be joined, and the largest stands for all.
+	LargestOf
+	// SinceStart: everything since the process began was measured, not a window.
+	SinceStart
+	// FirstByte: the clock stopped at the first byte of the answer.
+	FirstByte
+)
+
+var caveatNames = [...]string{"timeouts are not recorded", "retries are in it", "the largest of several series", "since the process began", "time to the first byte"}
+
+// String names the caveats, in the order of their constants.
+func (c Caveats) String() string {
+	var words []string
+	for i, name := range caveatNames {
+		if c&(1<<i) != 0 {
+			words = append(words, name)
+		}
+	}
+	return strings.Join(words, ", ")
 }
 
 // Set reports whether anything is known.
@@ -76,10 +116,11 @@ func (l Latency) Above(limit Duration) (lo, hi Fraction, known bool) {
 	}
 	for _, pt := range slices.Concat(l.Points, l.Histogram) {
 		known = true
-		if pt.V.V <= limit {
-			hi = min(hi, Whole-pt.P)
-		} else {
+		switch {
+		case pt.V.V > limit:
 			lo = max(lo, Whole-pt.P)
+		case !pt.AtLeast:
+			hi = min(hi, Whole-pt.P)
 		}
 	}
 	return min(lo, hi), hi, known

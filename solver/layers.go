@@ -11,11 +11,21 @@ import (
 type Amplifier struct {
 	g     *Graph
 	root  *Root
-	at    NodeID
-	above []NodeID // the service and everything that leads to it, callers first
-	in    map[NodeID]bool
-	// attempts has the changes by leg, -1 for the root's own client.
+	above []NodeID // everything that leads to the service and, last, the service itself; callers first
+	local map[NodeID]int32
+	calls [][]localCall // by place in above; nil where a one-of chooses
+	size  int
+	// attempts has the changes by leg, ByRoot for the root's own client.
 	attempts map[LegID]int64
+	// reach and back belong to the plan as it is: what arrives at each place, and what one request there sends to
+	// the service.
+	reach, back []int64
+}
+
+// localCall is one call among the services above.
+type localCall struct {
+	leg LegID
+	to  int32
 }
 
 // ByRoot stands for the client of the root among the layers of an Amplifier.
@@ -23,19 +33,36 @@ const ByRoot LegID = -1
 
 // NewAmplifier prepares to count the attempts at a node. The root indexes Graph.Roots.
 func NewAmplifier(g *Graph, at NodeID, root int32) *Amplifier {
-	a := &Amplifier{g: g, root: &g.Roots[root], at: at, in: map[NodeID]bool{at: true}, attempts: map[LegID]int64{}}
-	for todo := []NodeID{at}; len(todo) > 0; {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		a.above = append(a.above, n)
-		for _, l := range g.In(n) {
-			if from := g.Legs[l].From; !a.in[from] {
-				a.in[from] = true
-				todo = append(todo, from)
+	a := &Amplifier{g: g, root: &g.Roots[root], local: map[NodeID]int32{at: 0}, attempts: map[LegID]int64{}}
+	a.above = []NodeID{at}
+	for i := 0; i < len(a.above); i++ {
+		for _, l := range g.In(a.above[i]) {
+			from := g.Legs[l].From
+			if _, seen := a.local[from]; !seen {
+				a.local[from] = 0
+				a.above = append(a.above, from)
 			}
+			a.size++
 		}
 	}
 	a.sort()
+	a.calls = make([][]localCall, len(a.above))
+	for i, n := range a.above[:len(a.above)-1] {
+		if g.hasOneOf(&g.Nodes[n]) {
+			continue
+		}
+		g.Out(n, func(l LegID) {
+			if to, in := a.local[g.Legs[l].To]; in {
+				a.calls[i] = append(a.calls[i], localCall{l, to})
+			}
+		})
+	}
+	a.reach = a.arrive()
+	a.back = make([]int64, len(a.above))
+	a.back[len(a.above)-1] = 1
+	for i := len(a.above) - 2; i >= 0; i-- {
+		a.each(i, func(to int32, n int64) { a.back[i] = saturate(a.back[i] + mulCount(n, a.back[to])) })
+	}
 	return a
 }
 
@@ -51,9 +78,12 @@ func (a *Amplifier) sort() {
 		}
 	}
 	for i := 0; i < len(order); i++ {
+		a.local[order[i]] = int32(i)
 		a.g.Out(order[i], func(l LegID) {
-			if to := a.g.Legs[l].To; a.in[to] {
-				if waiting[to]--; waiting[to] == 0 {
+			to := a.g.Legs[l].To
+			if left, in := waiting[to]; in {
+				waiting[to] = left - 1
+				if left == 1 {
 					order = append(order, to)
 				}
 			}
@@ -62,8 +92,8 @@ func (a *Amplifier) sort() {
 	a.above = order
 }
 
-// Size is how many services and waiters lead to the service, itself included.
-func (a *Amplifier) Size() int { return len(a.above) }
+// Size is how many calls lead to the service: what a count looks at.
+func (a *Amplifier) Size() int { return a.size + 1 }
 
 // Layers gives everything that retries or hedges on the way from the root to the service, outermost first:
 // ByRoot for the root's own client, else the leg.
@@ -72,13 +102,13 @@ func (a *Amplifier) Layers() []LegID {
 	if a.root.Attempts > 1 {
 		layers = append(layers, ByRoot)
 	}
-	reach := a.reach()
-	for _, n := range a.above {
-		if n == a.at || reach[n] == 0 {
+	for i, n := range a.above[:len(a.above)-1] {
+		if a.reach[i] == 0 {
 			continue
 		}
 		a.g.Out(n, func(l LegID) {
-			if leg := &a.g.Legs[l]; a.in[leg.To] && leg.Multiplies() > 1 {
+			leg := &a.g.Legs[l]
+			if _, in := a.local[leg.To]; in && leg.Multiplies() > 1 {
 				layers = append(layers, l)
 			}
 		})
@@ -106,28 +136,56 @@ func (a *Amplifier) Set(layer LegID, attempts int64) {
 	a.attempts[layer] = attempts
 }
 
-// Count gives the attempts at the service, at most MaxCount.
-func (a *Amplifier) Count() int64 { return a.reach()[a.at] }
+// Count gives the attempts at the service under all that was set, at most MaxCount.
+func (a *Amplifier) Count() int64 { return a.arrive()[len(a.above)-1] }
 
-// reach gives what arrives at each node.
-func (a *Amplifier) reach() map[NodeID]int64 {
-	reach := make(map[NodeID]int64, len(a.above))
-	reach[a.root.Node] = saturate(a.root.Attempts)
-	if n := a.attempts[ByRoot]; n > 0 {
-		reach[a.root.Node] = n
-	}
-	for _, n := range a.above {
-		node := &a.g.Nodes[n]
-		if reach[n] == 0 || n == a.at || node.flowAt == node.flowEnd {
-			continue
+// Without gives the attempts at the service if one layer alone sent each request once, at most MaxCount.
+func (a *Amplifier) Without(layer LegID) int64 {
+	all := a.reach[len(a.above)-1]
+	if layer != ByRoot && all < MaxCount {
+		// Nothing saturated: what the layer adds is a product.
+		leg := &a.g.Legs[layer]
+		from, to := a.local[leg.From], a.local[leg.To]
+		if calls := a.calls[from]; calls != nil {
+			added := a.perCall(layer) - mulCount(leg.Repeat, leg.FanOut)
+			return all - mulCount(mulCount(a.reach[from], added), a.back[to])
 		}
-		for _, s := range a.sends(node.flowAt) {
-			if a.in[s.to] {
-				reach[s.to] = saturate(reach[s.to] + mulCount(reach[n], s.n))
-			}
+	}
+	a.Set(layer, 1)
+	defer a.Set(layer, 0)
+	return a.Count()
+}
+
+// arrive counts what arrives at each place.
+func (a *Amplifier) arrive() []int64 {
+	reach := make([]int64, len(a.above))
+	if i, in := a.local[a.root.Node]; in {
+		reach[i] = saturate(a.root.Attempts)
+		if n := a.attempts[ByRoot]; n > 0 {
+			reach[i] = n
+		}
+	}
+	for i := range a.above[:len(a.above)-1] {
+		if reach[i] > 0 {
+			a.each(i, func(to int32, n int64) { reach[to] = saturate(reach[to] + mulCount(reach[i], n)) })
 		}
 	}
 	return reach
+}
+
+// each visits what one request at a place sends to each callee that leads to the service.
+func (a *Amplifier) each(i int, visit func(to int32, n int64)) {
+	if a.calls[i] != nil {
+		for _, c := range a.calls[i] {
+			visit(c.to, a.perCall(c.leg))
+		}
+		return
+	}
+	for _, s := range a.sends(a.g.Nodes[a.above[i]].flowAt) {
+		if to, in := a.local[s.to]; in {
+			visit(to, s.n)
+		}
+	}
 }
 
 // sent is how many attempts one request at a caller sends to a callee.
@@ -162,12 +220,15 @@ func (a *Amplifier) sends(at int32) []sent {
 }
 
 func (a *Amplifier) perCall(l LegID) int64 {
-	leg := a.g.Legs[l]
+	leg := &a.g.Legs[l]
+	sent := leg.Multiplies()
 	if n := a.attempts[l]; n > 0 {
-		leg.Attempts = n
+		changed := *leg
+		changed.Attempts = n
 		if n == 1 {
-			leg.Copies = 1
+			changed.Copies = 1
 		}
+		sent = changed.Multiplies()
 	}
-	return mulCount(leg.Multiplies(), mulCount(leg.Repeat, leg.FanOut))
+	return mulCount(sent, mulCount(leg.Repeat, leg.FanOut))
 }

@@ -98,6 +98,9 @@ func TestAmplifierAgrees(t *testing.T) {
 			a.Set(l, 1)
 			got := a.Count()
 			a.Set(l, 0)
+			if n := a.Without(l); n != got {
+				t.Fatalf("without %s: %d attempts at once, %d by a count", g.LegName(l), n, got)
+			}
 			call := g.Legs[l].Call
 			w := &p.Calls[call].Waiters[0].Attempts
 			old := *w

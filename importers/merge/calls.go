@@ -19,7 +19,7 @@ func (m *merger) number() {
 	m.from, m.to = make([]model.ServiceID, total), make([]model.ServiceID, total)
 	m.emit, m.placed = make([]bool, total), make([]bool, total)
 	m.ids = make([]string, total)
-	m.layers, m.leaves = map[int32][]layer{}, map[int32][]int32{}
+	m.layers, m.leaves = map[int32][]int32{}, map[int32][]int32{}
 	for i, f := range m.fragments {
 		for k := range f.Calls {
 			g := m.offset[i] + int32(k)
@@ -93,7 +93,7 @@ func (m *merger) keyOf(g int32) string {
 	return c.Route
 }
 
-// match decides which sightings of one pair of services are calls, and what is laid over or under them.
+// match decides which sightings of one pair of services are calls, and which others say something of those.
 func (m *merger) match(group []int32) {
 	if len(group) == 1 || m.fragment[group[0]] == m.fragment[group[len(group)-1]] {
 		for _, g := range group { // one fragment never contradicts itself
@@ -112,17 +112,17 @@ func (m *merger) match(group []int32) {
 			facts = append(facts, g)
 		}
 	}
-	planKeys, plans := m.once(plans, layer{code: duplicate})
-	_, routes = m.once(routes, layer{code: disagree})
-	_, facts = m.once(facts, layer{code: disagree})
+	planKeys, plans := m.once(plans)
+	_, routes = m.once(routes)
+	_, facts = m.once(facts)
 	for _, g := range plans {
 		m.emit[g] = true
 	}
 	m.matchFacts(facts, m.matchRoutes(plans, planKeys, routes))
 }
 
-// once keeps the first sighting of each key and lays the later ones under it.
-func (m *merger) once(list []int32, under layer) (map[key]int32, []int32) {
+// once keeps the first sighting of each key and joins the later ones to it.
+func (m *merger) once(list []int32) (map[key]int32, []int32) {
 	first, seen := make(map[key]int32, len(list)), map[string]int32{}
 	kept, fragment := list[:0:0], int32(-1)
 	for _, g := range list {
@@ -134,8 +134,7 @@ func (m *merger) once(list []int32, under layer) (map[key]int32, []int32) {
 		k := key{name, seen[name]}
 		seen[name]++
 		if f, found := first[k]; found {
-			under.sighting = g
-			m.layers[f] = append(m.layers[f], under)
+			m.layers[f] = append(m.layers[f], g)
 			continue
 		}
 		first[k] = g
@@ -144,16 +143,14 @@ func (m *merger) once(list []int32, under layer) (map[key]int32, []int32) {
 	return first, kept
 }
 
-// matchRoutes lays a config's calls over the plan's and gives all calls of the pair so far.
+// matchRoutes joins a config's calls to the plan's and gives all calls of the pair so far.
 func (m *merger) matchRoutes(plans []int32, planKeys map[key]int32, routes []int32) (calls []int32) {
-	over := func(plan, route int32) {
-		m.layers[plan] = append(m.layers[plan], layer{route, true, disagree})
-	}
+	join := func(plan, route int32) { m.layers[plan] = append(m.layers[plan], route) }
 	matched := map[int32]bool{}
 	rest := routes[:0:0]
 	for _, r := range routes {
 		if p, found := planKeys[key{name: m.keyOf(r)}]; found && !matched[p] {
-			over(p, r)
+			join(p, r)
 			matched[p] = true
 			continue
 		}
@@ -172,7 +169,7 @@ func (m *merger) matchRoutes(plans []int32, planKeys map[key]int32, routes []int
 	switch {
 	case len(rest) == 1 && len(open) > 0:
 		for _, p := range open {
-			over(p, rest[0])
+			join(p, rest[0])
 		}
 		return plans
 	case len(rest) > 1 && len(unnamed) == 1:
@@ -182,7 +179,7 @@ func (m *merger) matchRoutes(plans []int32, planKeys map[key]int32, routes []int
 	}
 	n := min(len(unnamed), len(rest))
 	for i := range n {
-		over(unnamed[i], rest[i])
+		join(unnamed[i], rest[i])
 	}
 	for _, r := range rest[n:] {
 		m.emit[r] = true
@@ -194,31 +191,23 @@ func (m *merger) matchRoutes(plans []int32, planKeys map[key]int32, routes []int
 func (m *merger) expand(plan int32, routes []int32) {
 	m.emit[plan] = false
 	m.leaves[plan] = routes
-	under := append([]layer{{plan, false, disagree}}, m.layers[plan]...)
 	for _, r := range routes {
 		m.emit[r] = true
-		m.layers[r] = append(m.layers[r], under...)
+		m.layers[r] = append(m.layers[r], plan)
 	}
 }
 
-// matchFacts spreads what is said of all calls of a pair. A config's calls that have a key stay above it.
+// matchFacts spreads what is said of all calls of a pair.
 func (m *merger) matchFacts(facts, calls []int32) {
-	lay := func(call, fact int32) {
-		if m.structural(call) {
-			m.layers[call] = append([]layer{{fact, true, disagree}}, m.layers[call]...)
-			return
-		}
-		m.layers[call] = append(m.layers[call], layer{fact, false, disagree})
-	}
 	if len(facts) == 1 && len(calls) > 0 {
 		for _, c := range calls {
-			lay(c, facts[0])
+			m.layers[c] = append(m.layers[c], facts[0])
 		}
 		return
 	}
 	n := min(len(facts), len(calls))
 	for i := range n {
-		lay(calls[i], facts[i])
+		m.layers[calls[i]] = append(m.layers[calls[i]], facts[i])
 	}
 	for _, f := range facts[n:] {
 		m.emit[f] = true
@@ -256,7 +245,7 @@ func (m *merger) name(group []int32) {
 	}
 }
 
-// emitCalls writes the calls of the plan, in the order of the sightings, and joins what is laid over them.
+// emitCalls writes the calls of the plan, in the order of the sightings, and joins what else is said of them.
 func (m *merger) emitCalls() {
 	p := m.plan
 	if len(m.fragments) == 1 {
@@ -274,24 +263,14 @@ func (m *merger) emitCalls() {
 		if len(c.Waiters) == 0 {
 			c.Waiters = []model.Waiter{{At: c.At}}
 		}
-		for _, l := range m.layers[int32(g)] {
-			m.lay(c, l)
-		}
+		m.joinLayers(m.join(c.ID), c, int32(g))
 	}
 }
 
-// lay joins a sighting to a call, with what lies under that sighting in turn.
-func (m *merger) lay(c *model.Call, l layer) {
-	j := &joiner{code: l.code, subject: c.ID, over: l.over, found: &m.findings}
-	under := m.layers[l.sighting]
-	if !l.over {
-		j.call(c, m.sighting(l.sighting))
-	}
-	for _, u := range under {
-		u.over = l.over
-		m.lay(c, u)
-	}
-	if l.over {
-		j.call(c, m.sighting(l.sighting))
+// joinLayers joins to a call what the further sightings of one say, and what is joined to those in turn.
+func (m *merger) joinLayers(j *joiner, c *model.Call, g int32) {
+	for _, l := range m.layers[g] {
+		j.call(c, m.sighting(l))
+		m.joinLayers(j, c, l)
 	}
 }

@@ -13,20 +13,53 @@ import (
 )
 
 // joiner joins what a source says of one thing to what is known of it, key by key. A value that only one of them
-// gives is taken. Of two, the source's is used where over is true, else the known one; that they differ is
-// reported under code. Without a code nothing is said, which is how defaults apply.
+// gives is taken. Of two, the mode decides.
 type joiner struct {
-	code    *diag.Code
+	mode    mode
 	subject string
-	over    bool
+	plans   map[string]bool // the names of plan files
 	found   *[]diag.Finding
 }
 
-// inherits reports whether the joiner fills in what a thing takes from another.
-func (j *joiner) inherits() bool { return j.code == nil && !j.over }
+type mode uint8
 
-// fill gives inherited values to what has none of its own.
-var fill = &joiner{}
+const (
+	// merging uses what runs: a config's value, then a config's default, then a plan's; of equals the known one.
+	// That two differ is reported.
+	merging mode = iota
+	// filling keeps what is known: defaults and other inherited values.
+	filling
+	// overriding uses what is said, without a word: somebody asks what would be.
+	overriding
+)
+
+var (
+	fill     = &joiner{mode: filling}
+	override = &joiner{mode: overriding}
+)
+
+// wins reports whether of two values the one that is said is used.
+func (j *joiner) wins(known, said *diag.Origin) bool {
+	switch j.mode {
+	case filling:
+		return false
+	case overriding:
+		return true
+	}
+	return j.rank(said) > j.rank(known)
+}
+
+func (j *joiner) rank(o *diag.Origin) int {
+	switch {
+	case o == nil:
+		return 0
+	case o.Default != nil:
+		return 2
+	case j.plans[o.File]:
+		return 1
+	}
+	return 3
+}
 
 func take[T any](j *joiner, key string, dst *model.Val[T], src model.Val[T]) {
 	switch {
@@ -34,10 +67,10 @@ func take[T any](j *joiner, key string, dst *model.Val[T], src model.Val[T]) {
 	case !dst.Set():
 		*dst = src
 	default:
-		if j.code != nil && !reflect.DeepEqual(dst.V, src.V) {
+		if j.mode == merging && !reflect.DeepEqual(dst.V, src.V) {
 			j.report(key, show(dst.V), dst.From, show(src.V), src.From)
 		}
-		if j.over {
+		if j.wins(dst.From, src.From) {
 			*dst = src
 		}
 	}
@@ -74,23 +107,26 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// report says that two sources give one value differently. Two platform defaults do not contradict each other.
+// report says that two sources give one value differently: BP004 of two plan files, BP008 where a config is one of
+// them. A platform's default that is not used was nobody's word.
 func (j *joiner) report(key, known string, knownAt *diag.Origin, said string, saidAt *diag.Origin) {
-	if j.code == nil || !knownAt.Written() && !saidAt.Written() {
+	if j.mode != merging {
 		return
 	}
 	used, usedAt, left, leftAt := known, knownAt, said, saidAt
-	if j.over {
+	if j.wins(knownAt, saidAt) {
 		used, usedAt, left, leftAt = said, saidAt, known, knownAt
 	}
-	f := j.code.New(j.subject, diag.Span{}, "`%s` of `%s` is %s here, but %s %s, which is used",
-		key, j.subject, left, used, whence(usedAt))
-	f.Detail, f.Cause = key, leftAt
-	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is %s here", key, used), At: usedAt}}
-	f.Help = fmt.Sprintf("keep `%s` in one of the two files", key)
-	if j.code == disagree {
-		f.Help = fmt.Sprintf("if %s is meant, write it into the config; else leave `%s` out here", left, key)
+	if !leftAt.Written() {
+		return
 	}
+	code, help := disagree, fmt.Sprintf("if %s is meant, write it into the config; else leave `%s` out here", left, key)
+	if j.rank(usedAt) == 1 {
+		code, help = duplicate, fmt.Sprintf("keep `%s` in one of the two files", key)
+	}
+	f := code.New(j.subject, diag.Span{}, "`%s` of `%s` is %s here, but %s %s, which is used", key, j.subject, left, used, whence(usedAt))
+	f.Detail, f.Cause, f.Help = key, leftAt, help
+	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is %s here", key, used), At: usedAt}}
 	*j.found = append(*j.found, f)
 }
 
@@ -129,14 +165,14 @@ func (j *joiner) service(dst, src *model.Service) {
 
 // ignores belong to the thing that they stand at: they are joined, never inherited.
 func (j *joiner) ignores(dst *[]model.Ignore, src []model.Ignore) {
-	if !j.inherits() {
+	if j.mode != filling {
 		*dst = append(*dst, src...)
 	}
 }
 
 // localWork is one key: who writes `local_work: 30ms` has said all of it, whatever a default has after the calls.
 func (j *joiner) localWork(dst, src *model.Service) {
-	if j.inherits() && (dst.Before.Set() || dst.After.Set()) {
+	if j.mode == filling && (dst.Before.Set() || dst.After.Set()) {
 		return
 	}
 	take(j, "local_work.before", &dst.Before, src.Before)
@@ -193,7 +229,7 @@ func (j *joiner) waiters(dst, src *model.Call) {
 		return
 	}
 	j.waiter(&dst.Waiters[0], &src.Waiters[0])
-	if j.inherits() {
+	if j.mode == filling {
 		return
 	}
 	for i := 1; i < len(src.Waiters); i++ {
@@ -215,7 +251,7 @@ func (j *joiner) waiter(dst, src *model.Waiter) {
 	take(j, "pool_timeout", &dst.Pool, src.Pool)
 	take(j, "idle_timeout", &dst.Idle, src.Idle)
 	take(j, "connect_extra", &dst.ConnectExtra, src.ConnectExtra)
-	if src.Attempts.Set() && (j.over || !dst.Attempts.Set()) {
+	if src.Attempts.Set() && (!dst.Attempts.Set() || j.wins(dst.Attempts.From, src.Attempts.From)) {
 		dst.RetriesKey = src.RetriesKey
 	}
 	take(j, "attempts", &dst.Attempts, src.Attempts)
@@ -231,28 +267,25 @@ func (j *joiner) waiter(dst, src *model.Waiter) {
 	take(j, "propagates", &dst.Propagates, src.Propagates)
 	take(j, "header", &dst.Header, src.Header)
 	take(j, "honors", &dst.Honors, src.Honors)
-	if j.over && src.Dialect != "" || dst.Dialect == "" {
+	if dst.Dialect == "" {
 		dst.Dialect = src.Dialect
 	}
-	if !j.inherits() {
+	if j.mode != filling {
 		dst.Dead = append(dst.Dead, src.Dead...)
 	}
 }
 
 // backoff joins the two ways to write one: who gives `waits` hides a growing back-off, and the reverse.
 func (j *joiner) backoff(dst *model.Backoff, src model.Backoff) {
-	winner, loser := dst, &src
-	if j.over {
-		winner, loser = &src, dst
-	}
-	grows := func(b *model.Backoff) bool { return b.Base.Set() || b.Multiplier.Set() || b.Max.Set() }
-	switch {
-	case winner.Waits.Set() && grows(loser):
-		j.backoffsDiffer(dst, &src)
-		loser.Base, loser.Multiplier, loser.Max = model.Val[model.Duration]{}, model.Val[model.Fraction]{}, model.Val[model.Duration]{}
-	case grows(winner) && loser.Waits.Set():
-		j.backoffsDiffer(dst, &src)
-		loser.Waits = model.Val[[]model.Duration]{}
+	known, knownAt := shape(dst)
+	said, saidAt := shape(&src)
+	if knownAt != nil && saidAt != nil && dst.Waits.Set() != src.Waits.Set() {
+		j.report("backoff", known, knownAt, said, saidAt)
+		hidden := &src
+		if j.wins(knownAt, saidAt) {
+			hidden = dst
+		}
+		*hidden = model.Backoff{Jitter: hidden.Jitter}
 	}
 	take(j, "backoff.waits", &dst.Waits, src.Waits)
 	take(j, "backoff.base", &dst.Base, src.Base)
@@ -261,21 +294,17 @@ func (j *joiner) backoff(dst *model.Backoff, src model.Backoff) {
 	take(j, "backoff.jitter", &dst.Jitter, src.Jitter)
 }
 
-func (j *joiner) backoffsDiffer(known, said *model.Backoff) {
-	first := func(b *model.Backoff) (string, *diag.Origin) {
-		switch {
-		case b.Waits.Set():
-			return show(b.Waits.V), b.Waits.From
-		case b.Base.Set():
-			return "base " + show(b.Base.V), b.Base.From
-		case b.Max.Set():
-			return "max " + show(b.Max.V), b.Max.From
-		}
-		return "multiplier " + show(b.Multiplier.V), b.Multiplier.From
+// shape says how a back-off is written, and where; nil where only its jitter is, if anything.
+func shape(b *model.Backoff) (string, *diag.Origin) {
+	switch {
+	case b.Waits.Set():
+		return show(b.Waits.V), b.Waits.From
+	case b.Base.Set():
+		return "base " + show(b.Base.V), b.Base.From
+	case b.Max.Set():
+		return "max " + show(b.Max.V), b.Max.From
 	}
-	k, kAt := first(known)
-	s, sAt := first(said)
-	j.report("backoff", k, kAt, s, sAt)
+	return "multiplier " + b.Multiplier.V.String(), b.Multiplier.From
 }
 
 // latency joins field by field. One duration says everything: it hides the fields of a mapping, and the reverse.
@@ -284,26 +313,38 @@ func (j *joiner) latency(dst, src *model.Latency) {
 		return
 	}
 	said := *src
-	winner, loser := dst, &said
-	if j.over {
-		winner, loser = &said, dst
-	}
-	switch {
-	case !winner.Set():
-	case winner.Exact.Set():
-		*loser = model.Latency{Exact: loser.Exact}
-	default:
-		loser.Exact = model.Val[model.Duration]{}
+	wins := j.wins(latencyAt(dst), latencyAt(&said))
+	if dst.Set() && said.Set() && dst.Exact.Set() != said.Exact.Set() {
+		if wins {
+			*dst = model.Latency{}
+		} else {
+			said = model.Latency{}
+		}
 	}
 	take(j, "latency", &dst.Exact, said.Exact)
 	take(j, "latency.min", &dst.Min, said.Min)
 	take(j, "latency.max", &dst.Max, said.Max)
 	dst.Points = j.points(dst.Points, said.Points)
-	if len(dst.Histogram) == 0 || j.over && len(said.Histogram) > 0 {
+	if len(dst.Histogram) == 0 || wins && len(said.Histogram) > 0 {
 		dst.Histogram = said.Histogram
 	}
 	take(j, "latency.samples", &dst.Samples, said.Samples)
 	take(j, "latency.window", &dst.Window, said.Window)
+}
+
+// latencyAt is where the first of its values was written, nil where there is none.
+func latencyAt(l *model.Latency) *diag.Origin {
+	for _, v := range []model.Val[model.Duration]{l.Exact, l.Min, l.Max} {
+		if v.Set() {
+			return v.From
+		}
+	}
+	for _, points := range [][]model.Point{l.Points, l.Histogram} {
+		if len(points) > 0 {
+			return points[0].V.From
+		}
+	}
+	return nil
 }
 
 // points joins percentiles, in rising order, without touching either slice.

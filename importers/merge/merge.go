@@ -3,8 +3,9 @@
 //
 // The order of the fragments never changes the result. Plan files come first, by file name, then everything
 // else by file name; services and calls are numbered in that order. Where two plan files differ, the first is
-// used and the difference is an error; where a plan and a config differ, the config is used, since it is what
-// runs, and the difference is a warning with both places.
+// used and the difference is an error; where a plan and a config differ, the config is used, even its default, since
+// it is what runs, and the difference is a warning with both places. Of two configs what one wrote is used before
+// the other's default, then the first.
 //
 // Calls from one service to another are matched by their key: the call's name, else the route. A plan's calls
 // that no key matches take the one config call there is; with several, a single unnamed call becomes a one_of
@@ -73,6 +74,7 @@ type merger struct {
 	plan      *model.Plan
 	findings  []diag.Finding
 	defaults  model.Defaults
+	planFiles map[string]bool
 
 	alias    map[string]string
 	services map[string]model.ServiceID
@@ -85,7 +87,7 @@ type merger struct {
 	from, to []model.ServiceID
 	emit     []bool            // whether a sighting is a call of the plan
 	ids      []string          // of those
-	layers   map[int32][]layer // what else is said of a sighting that is emitted
+	layers   map[int32][]int32 // further sightings of one that is emitted
 	leaves   map[int32][]int32 // what a plan's call site becomes, where it is not itself
 	placed   []bool            // whether a flow has the sighting
 	call     []model.CallID    // plan ids of emitted sightings
@@ -97,13 +99,6 @@ type facts struct {
 	confirmed bool            // a config or a metric mentions it
 	mention   diag.Span       // where a call or an entrypoint of a plan first names it
 	base      model.ServiceID // what an operation takes its keys from, -1 for none
-}
-
-// layer is a further sighting of a call. It is laid over the call where over is true, else under it.
-type layer struct {
-	sighting int32
-	over     bool
-	code     *diag.Code
 }
 
 // ordered sorts plan files before everything else, both by file name.
@@ -126,8 +121,13 @@ func rank(f *model.Fragment) int {
 // joinHeads joins what belongs to the plan as a whole.
 func (m *merger) joinHeads() {
 	p := m.plan
-	policy := &joiner{code: duplicate, subject: "policy", found: &m.findings}
-	defaults := &joiner{code: duplicate, subject: "defaults", found: &m.findings}
+	policy, defaults, platforms := m.join("policy"), m.join("defaults"), m.join("platforms")
+	m.planFiles = map[string]bool{}
+	for _, f := range m.fragments {
+		if f.Structure {
+			m.planFiles[f.File] = true
+		}
+	}
 	for _, f := range m.fragments {
 		p.Read = append(p.Read, model.Read{File: f.File, As: f.As, Calls: len(f.Calls)})
 		p.LineIgnores = append(p.LineIgnores, f.LineIgnores...)
@@ -136,7 +136,7 @@ func (m *merger) joinHeads() {
 		if len(f.Defaults.Call.Waiters) > 0 {
 			defaults.call(&m.defaults.Call, &f.Defaults.Call)
 		}
-		takeMap(&joiner{code: duplicate, subject: "platforms", found: &m.findings}, &p.Platforms, f.Platforms)
+		takeMap(platforms, &p.Platforms, f.Platforms)
 	}
 }
 
@@ -168,7 +168,7 @@ func (m *merger) joinService(f *model.Fragment, s *model.Service) model.ServiceI
 		if s.Declared && !dst.Declared {
 			dst.Declared, dst.At = true, s.At
 		}
-		m.between(f, name).service(dst, s)
+		m.join(name).service(dst, s)
 	}
 	fact := &m.facts[id]
 	fact.planned = fact.planned || f.Structure && s.Declared
@@ -179,13 +179,9 @@ func (m *merger) joinService(f *model.Fragment, s *model.Service) model.ServiceI
 	return id
 }
 
-// between joins what a further fragment says to what the ones before it said: a plan file contradicts another,
-// a config overrides.
-func (m *merger) between(f *model.Fragment, subject string) *joiner {
-	if f.Structure {
-		return &joiner{code: duplicate, subject: subject, found: &m.findings}
-	}
-	return &joiner{code: disagree, subject: subject, found: &m.findings, over: true}
+// join gives the joiner for what sources say of a subject.
+func (m *merger) join(subject string) *joiner {
+	return &joiner{subject: subject, plans: m.planFiles, found: &m.findings}
 }
 
 // joinEntrypoints joins the entrypoints of all fragments by name.
@@ -205,7 +201,7 @@ func (m *merger) joinEntrypoints() {
 				continue
 			}
 			dst := &m.plan.Entrypoints[at]
-			j := m.between(f, e.Name)
+			j := m.join(e.Name)
 			j.entrypoint(dst, &e)
 			if dst.Call != e.Call {
 				j.report("call", m.plan.Services[dst.Call].Name, originOf(dst.CallAt), m.plan.Services[e.Call].Name, originOf(e.CallAt))

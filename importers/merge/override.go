@@ -6,9 +6,6 @@ import (
 	"github.com/budgetplan/budgetplan/model"
 )
 
-// override puts values in place of others without a word: somebody asks what would be.
-var override = &joiner{over: true}
-
 // Override sets every value that a fragment has on the thing of the same name, for a what-if. Calls takes the place of
 // the fragment's own numbering: the values of its one call go to these. A service's latency, failure rate and
 // idempotence reach the calls that took them from the service.

@@ -110,7 +110,6 @@ func ReadPolicy(src *importers.Source) (model.Policy, []diag.Finding) {
 
 func newReader(file string, findings []diag.Finding) *reader {
 	return &reader{
-		file:        file,
 		frag:        &model.Fragment{File: file, As: "plan", Structure: true},
 		findings:    slices.Clip(findings),
 		homes:       homes(),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -12,12 +13,11 @@ import (
 // The findings of this reader, besides those of yamlsrc.
 var (
 	unknownKey = &diag.Code{ID: "BP002", Name: "unknown-key", Severity: diag.Error, Summary: "a key is not one of the plan language"}
-	badValue   = &diag.Code{ID: "BP003", Name: "bad-value", Severity: diag.Error, Summary: "a value has a form or a size that its key does not take"}
+	badValue   = importers.BadValue
 )
 
 // reader carries what is being read, and where. A bad value is one finding; everything else is still read.
 type reader struct {
-	file     string
 	frag     *model.Fragment
 	findings []diag.Finding
 	// subject is the entrypoint, service or call that is being read, key the key whose value is.
@@ -34,10 +34,20 @@ type reader struct {
 type problem struct{ fact, help string }
 
 func (r *reader) report(code *diag.Code, at diag.Span, p problem) *diag.Finding {
-	f := code.New(r.subject, at, "%s", p.fact)
-	f.Detail, f.Help = r.key, p.help
+	f := code.New(r.subject, at, "%s", clip(p.fact))
+	f.Detail, f.Help = r.key, clip(p.help)
 	r.findings = append(r.findings, f)
 	return &r.findings[len(r.findings)-1]
+}
+
+// maxMessage keeps a message readable when what it quotes is a whole document.
+const maxMessage = 2000
+
+func clip(s string) string {
+	if len(s) <= maxMessage {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxMessage/2], "") + " … " + strings.ToValidUTF8(s[len(s)-maxMessage/2:], "")
 }
 
 // bad reports a value of the current key.

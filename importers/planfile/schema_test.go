@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 )
 
@@ -369,11 +370,12 @@ const (
 // judge reads a plan with both, and complains where only one of them takes it.
 func judge(t *testing.T, schema *jsonschema.Schema, text string) verdict {
 	t.Helper()
-	file, syntax := yamlsrc.Parse("plan.yaml", []byte(text))
+	src := &importers.Source{File: "plan.yaml", Bytes: []byte(text)}
+	file, syntax := src.YAML()
 	if len(syntax) > 0 {
 		return undecided // not a question of the language
 	}
-	_, findings := readText(text)
+	_, findings := read(src)
 	err := schema.Validate(instance(file.Docs[0]))
 	switch said := show(findings); {
 	case err == nil && len(findings) > 0:

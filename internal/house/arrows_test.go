@@ -144,7 +144,8 @@ var libraries = map[string][]string{
 	"gopkg.in/yaml.v3":                      {"internal/yamlsrc"},
 	"github.com/olekukonko/tablewriter":     {"render/report"},
 	"gonum.org/v1/gonum":                    {"solver"},
-	"github.com/prometheus/common/expfmt":   {"importers/prometheus"},
+	"github.com/prometheus/common":          {"importers/prometheus"},
+	"github.com/prometheus/client_model":    {"importers/prometheus"}, // the types that expfmt gives
 	"golang.org/x/term":                     {"cmd/budgetplan/cli"},
 	"golang.org/x/tools/txtar":              {"solver/rules", "render/docs"}, // the pages of rules are archives
 	"github.com/santhosh-tekuri/jsonschema": {},

@@ -18,13 +18,14 @@ var directions = regexp.MustCompile(`(?i)(?:^|[^\w./=-])((?:up|down)streams?)(?:
 
 // quotes are the files whose subject is a platform that uses the words as names, each with the reason.
 var quotes = map[string]string{
-	"importers/envoy/":     "Envoy's field and header names",
-	"model/dialect/envoy":  "Envoy's field and header names",
-	"render/config/envoy":  "Envoy's field and header names",
-	"importers/nginx/":     "nginx's upstream block",
-	"model/dialect/nginx":  "nginx's upstream block",
-	"render/config/nginx":  "nginx's upstream block",
-	"internal/house/words": "this test",
+	"importers/envoy/":             "Envoy's field and header names",
+	"model/dialect/envoy":          "Envoy's field and header names",
+	"render/config/envoy":          "Envoy's field and header names",
+	"importers/nginx/":             "nginx's upstream block",
+	"model/dialect/nginx":          "nginx's upstream block",
+	"render/config/nginx":          "nginx's upstream block",
+	"importers/planfile/testdata/": "keys that are not of the plan language",
+	"internal/house/words":         "this test",
 }
 
 // machine are places of one machine and hosts of package registries: nothing that a user has.

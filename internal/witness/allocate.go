@@ -2,39 +2,49 @@ package witness
 
 import "github.com/budgetplan/budgetplan/model"
 
-// part is an element of a flow ready to be split: calls that nobody waits for are gone, a group directly in one of its
-// kind and a group of one are written out.
+// part is an element of a flow ready to be split: a group directly in one of its kind and a group of one are written
+// out, then calls that nobody waits for are gone.
 type part struct {
 	kind model.FlowKind
 	leg  *leg
 	of   []*part
 }
 
-func partOf(b *body) *part {
-	if b.kind == model.One {
-		if !b.leg.awaited() {
-			return nil
-		}
-		return &part{kind: model.One, leg: b.leg}
-	}
-	p := &part{kind: b.kind}
+func partOf(b *body) *part { return flatten(b).prune() }
+
+func flatten(b *body) *part {
+	p := &part{kind: b.kind, leg: b.leg}
 	for _, c := range b.of {
-		q := partOf(c)
-		switch {
-		case q == nil:
-		case q.kind == p.kind:
+		if q := flatten(c); q.kind == p.kind {
 			p.of = append(p.of, q.of...)
-		default:
+		} else {
 			p.of = append(p.of, q)
 		}
 	}
-	switch len(p.of) {
-	case 0:
-		return nil
-	case 1:
+	if len(p.of) == 1 {
 		return p.of[0]
 	}
 	return p
+}
+
+// prune gives the part without calls that nobody waits for, nil where nothing is left.
+func (p *part) prune() *part {
+	if p.kind == model.One {
+		if !p.leg.awaited() {
+			return nil
+		}
+		return p
+	}
+	q := &part{kind: p.kind}
+	for _, c := range p.of {
+		if d := c.prune(); d != nil {
+			q.of = append(q.of, d)
+		}
+	}
+	if len(q.of) == 0 {
+		return nil
+	}
+	return q
 }
 
 func (p *part) parallel() bool { return p.kind == model.Parallel || p.kind == model.OneOf }
@@ -182,29 +192,12 @@ func (s *shape) budget(r *root, l *leg, policy string) amount {
 	u := l.from
 	u.body.walk(func(m *leg) { r.budgetCache[m] = unknown })
 	has := s.received(r, u, policy)
-	if p := partOf(u.body); p != nil && s.targeted(r, u, policy) && has.finite() {
+	if p := partOf(u.body); p != nil && r.slo.finite() && has.finite() {
 		has = least(has, u.limit)
 		c := s.needs(r.percentile)
 		c.split(p, u.keep(has.minus(u.local())), policy, r.budgetCache)
 	}
 	return r.budgetCache[l]
-}
-
-// targeted reports whether the root's SLO reaches the node: through budgets, or through the limit of a call that nobody
-// waits for.
-func (s *shape) targeted(r *root, n *node, policy string) bool {
-	if n == r.node {
-		return r.slo.finite()
-	}
-	for _, l := range n.in {
-		if !r.reached[l.from] {
-			continue
-		}
-		if s.budget(r, l, policy).finite() || !l.awaited() && l.patience().finite() && s.targeted(r, l.from, policy) {
-			return true
-		}
-	}
-	return false
 }
 
 const ms = int64(model.Millisecond)

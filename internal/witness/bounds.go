@@ -142,6 +142,11 @@ func (s *shape) outlasts(l *leg) bool {
 	return !s.busy(l).plus(l.network).less(l.patience())
 }
 
+// timesOut reports whether an attempt may run into its limit, time to connect included.
+func (s *shape) timesOut(l *leg) bool {
+	return !l.connect.plus(s.busy(l)).plus(l.network).less(l.limit())
+}
+
 // stopsItself reports whether the callee must stop before its patience runs out, so that it never hangs.
 func (s *shape) stopsItself(l *leg) bool {
 	return s.busy(l).finite() && !s.outlasts(l)
@@ -154,7 +159,7 @@ func (s *shape) beforeLast(l *leg) amount {
 	}
 	var each amount
 	switch {
-	case l.onLate || l.onTimeout && s.outlasts(l):
+	case l.onLate || l.onTimeout && s.timesOut(l):
 		each = s.attempt(l)
 	case l.onUnsent && l.connectSet:
 		each = least(l.connect, l.limit())
@@ -184,10 +189,8 @@ func (s *shape) wait(l *leg) amount {
 func (s *shape) orphan(l *leg) amount {
 	p, b := l.patience(), s.calleeBusy(l)
 	switch {
-	case l.enforced() || p == none:
+	case l.enforced() || !p.finite():
 		return zero
-	case !p.finite():
-		return p
 	case !b.finite():
 		return b
 	}

@@ -26,12 +26,25 @@ var (
 
 type gen struct{ *rapid.T }
 
-// chance is true in about percent of the cases, and shrinks to false.
-func (g gen) chance(percent int, what string) bool {
-	return rapid.IntRange(0, 99).Draw(g.T, what) >= 100-percent
+// evenly draws 0 to n−1 for n up to 64, from fair coins: rapid's integers prefer small values, and rare combinations
+// would hardly ever come. It shrinks to 0.
+func (g gen) evenly(n int, what string) int {
+	k := 0
+	for range 6 {
+		k *= 2
+		if rapid.Bool().Draw(g.T, what) {
+			k++
+		}
+	}
+	return k * n / 64
 }
 
-func pick[T any](g gen, what string, of ...T) T { return rapid.SampledFrom(of).Draw(g.T, what) }
+// chance is true in about percent of the cases, and shrinks to false.
+func (g gen) chance(percent int, what string) bool {
+	return g.evenly(64, what) >= 64-(64*percent+50)/100
+}
+
+func pick[T any](g gen, what string, of ...T) T { return of[g.evenly(len(of), what)] }
 
 // time is set in percent of the cases, one in ten of them to `none` where that is allowed.
 func (g gen) time(percent int, what string, from []model.Duration, orNone bool) model.Val[model.Duration] {
@@ -41,7 +54,7 @@ func (g gen) time(percent int, what string, from []model.Duration, orNone bool) 
 	if orNone && g.chance(10, what+" none") {
 		return written(model.NoLimit)
 	}
-	return written(rapid.SampledFrom(from).Draw(g.T, what))
+	return written(pick(g, what, from...))
 }
 
 // Plans generates small plans as merge yields them: acyclic, defaults applied, ids resolved.
@@ -63,12 +76,12 @@ func (g gen) plan() *model.Plan {
 	}
 	for to := 1; to < n; to++ {
 		if !g.chance(10, "uncalled") {
-			connect(rapid.IntRange(0, to-1).Draw(g.T, "caller"), to)
+			connect(g.evenly(to, "caller"), to)
 		}
 	}
-	for range rapid.IntRange(0, n/2).Draw(g.T, "extra calls") {
-		to := rapid.IntRange(1, n-1).Draw(g.T, "callee")
-		connect(rapid.IntRange(0, to-1).Draw(g.T, "caller"), to)
+	for range g.evenly(n/2+1, "extra calls") {
+		to := 1 + g.evenly(n-1, "callee")
+		connect(g.evenly(to, "caller"), to)
 	}
 	for i, calls := range out {
 		p.Services[i].Flow = model.Flow{Kind: model.Sequence, Of: g.flows(calls, 2)}
@@ -85,7 +98,7 @@ func (g gen) entrypoint(name string, services int) model.Entrypoint {
 		Overhead: g.time(30, "overhead", shorts, false),
 	}
 	if g.chance(40, "elsewhere") {
-		e.Call = model.ServiceID(rapid.IntRange(0, services-1).Draw(g.T, "first service"))
+		e.Call = model.ServiceID(g.evenly(services, "first service"))
 	}
 	if g.chance(20, "percentile set") {
 		e.Percentile = written(pick[model.Fraction](g, "percentile", 500_000, 999_000))
@@ -126,7 +139,7 @@ func (g gen) flows(calls []model.CallID, depth int) []model.Flow {
 			calls = calls[1:]
 			continue
 		}
-		n := rapid.IntRange(1, len(calls)).Draw(g.T, "group size")
+		n := 1 + g.evenly(len(calls), "group size")
 		kind := pick(g, "kind", model.Parallel, model.Sequence, model.Fallback, model.OneOf, model.Unordered)
 		fs = append(fs, model.Flow{Kind: kind, Of: g.flows(calls[:n], depth-1)})
 		calls = calls[n:]
@@ -191,7 +204,7 @@ func (g gen) flag(percent int, what string) model.Val[bool] {
 
 func (g gen) latency() model.Latency {
 	t := func(what string) model.Val[model.Duration] {
-		return written(rapid.SampledFrom(latencies).Draw(g.T, what))
+		return written(pick(g, what, latencies...))
 	}
 	switch pick(g, "latency", "p99", "p99", "none", "exact", "max", "min max", "points", "p50", "histogram", "p99 max") {
 	case "p99":
@@ -201,7 +214,7 @@ func (g gen) latency() model.Latency {
 	case "max":
 		return model.Latency{Max: t("max")}
 	case "min max":
-		return model.Latency{Min: written(rapid.SampledFrom(shorts).Draw(g.T, "min")), Max: t("max")}
+		return model.Latency{Min: written(pick(g, "min", shorts...)), Max: t("max")}
 	case "points":
 		return model.Latency{Points: []model.Point{{P: 500_000, V: t("p50")}, {P: 999_000, V: t("p99.9")}}}
 	case "p50":
@@ -239,7 +252,7 @@ func (g gen) waiter(name string) model.Waiter {
 
 func (g gen) retries(w *model.Waiter) {
 	if g.chance(50, "retry on set") {
-		kinds := model.FailureKind(rapid.IntRange(0, 31).Draw(g.T, "retry on"))
+		kinds := model.FailureKind(g.evenly(32, "retry on"))
 		f := model.Failures{Kinds: kinds}
 		if g.chance(20, "status") {
 			f.Statuses = []string{"503"}
@@ -262,13 +275,13 @@ func (g gen) backoff() model.Backoff {
 	b := model.Backoff{}
 	switch pick(g, "back-off kind", "constant", "list", "base", "base max") {
 	case "constant":
-		b.Waits = written([]model.Duration{rapid.SampledFrom(shorts).Draw(g.T, "wait")})
+		b.Waits = written([]model.Duration{pick(g, "wait", shorts...)})
 	case "list":
 		b.Waits = written([]model.Duration{0, 50 * msec, 100 * msec})
 	case "base":
-		b.Base = written(rapid.SampledFrom(shorts).Draw(g.T, "base"))
+		b.Base = written(pick(g, "base", shorts...))
 	case "base max":
-		b.Base, b.Max = written(rapid.SampledFrom(shorts).Draw(g.T, "base")), written(30*msec)
+		b.Base, b.Max = written(pick(g, "base", shorts...)), written(30*msec)
 	}
 	if b.Base.Set() && g.chance(40, "multiplier set") {
 		b.Multiplier = written(pick[model.Fraction](g, "multiplier", 1_000_000, 1_500_000, 3_000_000))

@@ -313,6 +313,19 @@ func TestEnvoyFourTries(t *testing.T) {
 	expect(t, b, "eqf", "call mesh/app sequence", "4175ms")
 }
 
+// slowConnect times out only together with its connecting: 2 ms of it and 4 ms of work do not fit a per-try clock of 5 ms.
+func slowConnect() *builder {
+	b := build()
+	w := tries(2, 5)
+	w.Connect, w.RetryOn = millis(2), set(model.Failures{Kinds: model.OnConnect | model.OnTimeout})
+	b.call("a", "b", w, func(c *model.Call) { c.Latency.Max = millis(4) })
+	return b
+}
+
+func TestConnectCountsInPerTry(t *testing.T) {
+	expect(t, slowConnect(), "eqf", "call a/b uncut", "10ms", "call a/b wait", "10ms")
+}
+
 func TestV8bSplits(t *testing.T) {
 	for _, c := range []struct {
 		policy string

@@ -1,6 +1,8 @@
 package yamlsrc
 
 import (
+	"unicode/utf8"
+
 	"gopkg.in/yaml.v3"
 
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -17,24 +19,48 @@ func (p *parser) document(doc *yaml.Node, firstLine int) {
 	if len(doc.Content) == 0 {
 		return
 	}
-	p.anchors, p.aliased = nil, 0
+	p.anchors, p.values, p.aliased, p.toldAliased = nil, 0, 0, false
 	root, _ := p.convert(doc.Content[0], firstLine, 0)
 	if root.kind != Null || root.style&broken != 0 {
 		p.file.Docs = append(p.file.Docs, root)
 	}
 }
 
-// newNode takes a node from a slab: one allocation for many.
-func (p *parser) newNode(y *yaml.Node, firstLine int) *Node {
+// take gives an empty node of a slab: one allocation for many.
+func (p *parser) take() *Node {
 	if len(p.slab) == 0 {
 		p.slabSize = min(256, 2*p.slabSize+8)
 		p.slab = make([]Node, p.slabSize)
 	}
 	n := &p.slab[0]
 	p.slab = p.slab[1:]
-	n.file, n.line, n.col = p.file, int32(y.Line+firstLine), int32(y.Column)
+	n.file = p.file
 	return n
 }
+
+func (p *parser) newNode(y *yaml.Node, firstLine int) *Node {
+	p.values++
+	n := p.take()
+	n.line, n.col = int32(y.Line+firstLine), int32(y.Column)
+	n.offset = p.locate(n.line, n.col)
+	return n
+}
+
+// locate turns a line and column into an offset. Nodes come in the order of the text, so it goes on from where the
+// last one was: a file of a single line takes no more time than one of many.
+func (p *parser) locate(line, col int32) int32 {
+	c := &p.cursor
+	if line != c.line || col < c.col {
+		*c = cursor{line, 1, int32(p.file.offset(line, 1))}
+	}
+	for ; c.col < col && int(c.offset) < len(p.file.src); c.col++ {
+		_, size := utf8.DecodeRune(p.file.src[c.offset:])
+		c.offset += int32(size)
+	}
+	return c.offset
+}
+
+type cursor struct{ line, col, offset int32 }
 
 // convert makes a node of the library's, and counts the values in it with aliases written out.
 func (p *parser) convert(y *yaml.Node, firstLine, depth int) (n *Node, size int) {
@@ -78,7 +104,7 @@ func (p *parser) fill(n *Node, y *yaml.Node, firstLine, depth int) (size int) {
 	case yaml.MappingNode:
 		if isTemplate(y) {
 			n.style |= broken
-			p.templateAt(p.file.offset(n.line, n.col))
+			p.templateAt(int(n.offset))
 			return 1
 		}
 		n.kind = Map
@@ -115,7 +141,8 @@ func isNull(s string) bool {
 // grow beyond all bounds.
 func (p *parser) alias(y *yaml.Node, firstLine int) (*Node, int) {
 	target, found := p.anchors[y.Alias]
-	if target.node != nil && p.aliased+target.size <= MaxAliased {
+	most := AliasedFree + AliasedPerValue*p.values
+	if target.node != nil && !p.toldAliased && p.aliased+target.size <= most {
 		p.aliased += target.size
 		return target.node, target.size
 	}
@@ -125,10 +152,10 @@ func (p *parser) alias(y *yaml.Node, firstLine int) (*Node, int) {
 	case !found: // inside what is nested too deep, and told
 	case target.node == nil:
 		p.fail(n.Span(), "the anchor `%s` contains itself", y.Value)
-	case p.aliased <= MaxAliased:
-		p.fail(n.Span(), "the aliases up to here stand for more than %d values", MaxAliased).
+	case !p.toldAliased:
+		p.toldAliased = true
+		p.fail(n.Span(), "the aliases up to here stand for more than %d values", most).
 			Help = "write fewer values behind anchors that contain aliases themselves"
-		p.aliased = MaxAliased + 1 // told once
 	}
 	return n, 1
 }

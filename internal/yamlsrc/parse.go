@@ -20,7 +20,13 @@ func Parse(name string, src []byte) (*File, []diag.Finding) {
 	defer frugal(len(src))()
 	f := &File{Name: name, src: src}
 	p := &parser{file: f}
-	if p.checkText() {
+	switch {
+	case !p.checkText():
+	case p.isJSON():
+		if p.fits(countJSON(f.src), bytesPerJSON) {
+			p.json()
+		}
+	case p.fits(countValues(f.src), bytesPerValue):
 		p.documents()
 	}
 	if len(f.Docs) == 0 && len(p.findings) == 0 {
@@ -38,10 +44,12 @@ type parser struct {
 	findings []diag.Finding
 	slab     []Node
 	slabSize int
+	cursor   cursor
 	anchors  map[*yaml.Node]anchored
-	aliased  int // values that aliases stand for so far
-	// Told once a file: templates; nesting.
-	toldTemplate, toldDeep bool
+	values   int // written out so far, in this document
+	aliased  int // that aliases stand for so far
+	// Told once a file: templates, nesting; once a document: aliases.
+	toldTemplate, toldDeep, toldAliased bool
 }
 
 func (p *parser) fail(at diag.Span, format string, args ...any) *diag.Finding {

@@ -17,9 +17,7 @@ func (n *Node) Span() diag.Span {
 	at := diag.Span{File: n.file.Name, Line: n.line, Col: n.col}
 	start, end, ok := n.Bytes()
 	start, end = start-n.file.bom, end-n.file.bom
-	if lineStart := n.file.offset(n.line, 1); start > lineStart {
-		at.Col = int32(utf8.RuneCount(n.file.src[lineStart:start])) + 1
-	}
+	at.Col += int32(utf8.RuneCount(n.file.src[n.offset:start]))
 	if ok {
 		at.EndCol = at.Col + int32(utf8.RuneCount(n.file.src[start:end]))
 	}
@@ -29,10 +27,10 @@ func (n *Node) Span() diag.Span {
 // Bytes gives the byte range of a scalar of one line in the source, quotes included. For everything else ok is
 // false and start is where the value begins.
 func (n *Node) Bytes() (start, end int, ok bool) {
-	if n == nil || n.line < 1 {
+	if n == nil {
 		return 0, 0, false
 	}
-	start = n.file.skipProperties(n.file.offset(n.line, n.col))
+	start = n.file.skipProperties(int(n.offset))
 	rest := n.file.src[start:]
 	switch {
 	case n.kind != Scalar || n.style&block != 0 || len(rest) == 0:
@@ -150,7 +148,7 @@ func (f *File) quotedTexts() []hidden {
 // extent gives the bytes of a quoted or block scalar, over lines.
 func (n *Node) extent() hidden {
 	f := n.file
-	start := f.skipProperties(f.offset(n.line, n.col))
+	start := f.skipProperties(int(n.offset))
 	if n.style&quotes != 0 && start < len(f.src) {
 		return hidden{start, start + quotedLength(f.src[start:])}
 	}

@@ -2,6 +2,7 @@ package yamlsrc
 
 import (
 	"bytes"
+	"runtime"
 	"runtime/debug"
 	"sync"
 	"unicode/utf8"
@@ -11,29 +12,31 @@ import (
 
 // Memory that a parsed value takes at its peak, and what Parse may take: perByte × input + spare.
 const (
-	bytesPerValue = 400
+	bytesPerValue = 280
+	bytesPerJSON  = 150
 	bytesPerByte  = 60
 	bytesSpare    = 56 << 20
 )
 
-// largeFrom is the size from which on memory counts more than time.
+// largeFrom is the size from which on memory is watched.
 const largeFrom = 4 << 20
 
 var large sync.Mutex
 
-// frugal makes the collector run more often while a large input is parsed, since the library's nodes are many
-// times the text, and gives the function that ends this. Large inputs are parsed one at a time.
+// frugal holds the memory of parsing a large input to what Parse may take: the library's nodes are many times the
+// text, and the collector would let the heap grow to twice that. It gives the function that ends this. Large
+// inputs are parsed one at a time.
 func frugal(size int) (end func()) {
 	if size < largeFrom {
 		return func() {}
 	}
 	large.Lock()
-	before := debug.SetGCPercent(25)
-	if before < 25 {
-		debug.SetGCPercent(before)
-	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	before := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(before, int64(m.HeapAlloc)+bytesPerByte*int64(size)+bytesSpare))
 	return func() {
-		debug.SetGCPercent(before)
+		debug.SetMemoryLimit(before)
 		large.Unlock()
 	}
 }
@@ -59,12 +62,18 @@ func (p *parser) checkText() bool {
 		p.fail(f.place(i), "%s", what)
 		return false
 	}
-	if values := countValues(f.src); values > (bytesPerByte*len(f.src)+bytesSpare)/bytesPerValue {
-		p.fail(start, "the file packs about %d values into %d KB, more than can be read in the memory allowed", values, len(f.src)>>10).
-			Help = "split it into several files"
-		return false
-	}
 	return true
+}
+
+// fits refuses a text with so many values that they would take more memory than Parse may.
+func (p *parser) fits(values, bytesEach int) bool {
+	size := len(p.file.src)
+	if values <= (bytesPerByte*size+bytesSpare)/bytesEach {
+		return true
+	}
+	p.fail(diag.Span{File: p.file.Name, Line: 1, Col: 1}, "the file packs about %d values into %d KB, more than can be read in the memory allowed", values, size>>10).
+		Help = "split it into several files"
+	return false
 }
 
 // looksUTF16 recognises UTF-16 without a byte order mark: in its first characters every other byte is 0.

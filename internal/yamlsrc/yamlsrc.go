@@ -13,8 +13,12 @@ const MaxBytes = 256 << 20
 // MaxDepth is how deep mappings and lists may be nested.
 const MaxDepth = 1000
 
-// MaxAliased is how many values the aliases and merges of one document may stand for together.
-const MaxAliased = 1_000_000
+// The aliases and merges of one document may stand for AliasedFree values together, and AliasedPerValue more for
+// every value that is written out before.
+const (
+	AliasedFree     = 100_000
+	AliasedPerValue = 30
+)
 
 // maxSyntax is the number of documents of one file whose syntax errors are told.
 const maxSyntax = 20
@@ -69,13 +73,14 @@ const (
 // Node is a value with its place. Aliases are resolved and merges applied: a node that is reached through an
 // alias is the node at the anchor itself. Every method may be called on nil, which is an absent value.
 type Node struct {
-	file      *File
-	text      string
-	pairs     []Pair
-	items     []*Node
-	line, col int32
-	kind      Kind
-	style     style
+	file  *File
+	text  string
+	pairs []Pair
+	items []*Node
+	// Where the value begins, with its anchor and tag: line and column, and the same in bytes.
+	line, col, offset int32
+	kind              Kind
+	style             style
 }
 
 // Pair is a key of a mapping with its value.

@@ -109,7 +109,8 @@ func overrun(callee, caller string, busy, wait model.Duration) string {
 	return fmt.Sprintf("`%s` may go on for %s after `%s` gave up", callee, busy-wait, caller)
 }
 
-// calleeNote says where the bound of a call's callee comes from, and which values decide it.
+// calleeNote says where the bound of a call's callee comes from, and which limits decide it: a latency and local work
+// are facts, not limits.
 func (p *Pass) calleeNote(l solver.LegID) (diag.Note, []*diag.Origin) {
 	leg, t, c, _ := p.call(l)
 	name := p.nodeName(leg.To)
@@ -125,16 +126,9 @@ func (p *Pass) calleeNote(l solver.LegID) (diag.Note, []*diag.Origin) {
 		}, []*diag.Origin{s.ServerTimeout.From}
 	}
 	if most := c.Latency.Most(); p.Graph.Nodes[leg.To].Leaf && most.Set() {
-		return diag.Note{Text: fmt.Sprintf("`%s` takes up to %s", name, most.V), At: most.From}, []*diag.Origin{most.From}
+		return diag.Note{Text: fmt.Sprintf("`%s` takes up to %s", name, most.V), At: most.From}, nil
 	}
-	var decides []*diag.Origin
-	if s != nil && s.Before.Or(0).Add(s.After.Or(0)) > 0 {
-		decides = append(decides, s.Before.From, s.After.From)
-	}
-	for _, in := range p.longest(p.body(leg.To)) {
-		decides = append(decides, p.decider(in))
-	}
-	return p.workNote(leg.To), decides
+	return p.workNote(leg.To), p.deciders(leg.To)
 }
 
 // bringWithin adds the changes that make a node end before its caller leaves, and words the first.

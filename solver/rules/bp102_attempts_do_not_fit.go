@@ -92,6 +92,7 @@ func (p *Pass) attemptsNote(l solver.LegID, try limit, one, total model.Duration
 	text := times(leg.Attempts, "attempt", one) + backoffText(t.BackoffSum)
 	switch {
 	case !total.Finite():
+		text = fmt.Sprintf("attempts of %s without end", one)
 	case one.Mul(leg.Attempts).Add(t.BackoffSum) == total:
 		text += " = " + total.String()
 	default:
@@ -110,32 +111,40 @@ func (p *Pass) attemptsNote(l solver.LegID, try limit, one, total model.Duration
 	return diag.Note{Text: text, At: at}
 }
 
-// fitFixes adds the changes that make the attempts end strictly before the timeout.
+// fitFixes adds the changes that make the attempts end strictly before the timeout. Where connect time is written
+// they leave room for it too: else the change would only turn the finding into BP110.
 func (p *Pass) fitFixes(f *diag.Finding, l solver.LegID, try limit, one model.Duration) {
 	leg, t, _, w := p.call(l)
-	within := leg.Timeout.Sub(1)
+	var connect model.Duration
+	if w.Connect.Written() && (leg.Extra || try.key == "read_timeout") {
+		connect = leg.Connect
+	}
+	within, callee := leg.Timeout.Sub(1), t.CalleeBusy.Add(leg.Network)
 	var ways []string
 	// A longer timeout lets a per-try limit act that was above it.
-	free := p.allAttempts(l, min(try.V, t.CalleeBusy.Add(leg.Network)))
+	free := p.allAttempts(l, min(try.V, callee).Add(connect))
 	if least := ceil(free.Add(1)); least.Finite() {
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
 		ways = append(ways, fmt.Sprintf("a timeout of %s or more", least))
 	}
-	if q := floor(within.Sub(t.BackoffSum).Div(leg.Attempts)); q > 0 && leg.Attempts <= manyAttempts {
+	if q := floor(within.Sub(t.BackoffSum).Div(leg.Attempts).Sub(connect)); q > 0 && leg.Attempts <= manyAttempts {
 		f.Fixes = append(f.Fixes, p.limitFix(l, try.key, try.Val, "most", q))
 		ways = append(ways, fmt.Sprintf("a %s of %s or less", try.name, q))
 	}
 	before, n := model.Duration(0), int64(1)
 	for ; n < min(leg.Attempts, manyAttempts); n++ {
 		_, hi := w.Backoff.Wait(n)
-		before = before.Add(one).Add(hi)
-		if before.Add(one) > within {
+		before = before.Add(one).Add(connect).Add(hi)
+		if before.Add(one).Add(connect) > within {
 			break
 		}
 	}
 	if n < leg.Attempts {
 		f.Fixes = append(f.Fixes, p.retriesFix(l, n))
 		ways = append(ways, retriesText(n))
+	}
+	if connect > 0 {
+		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s to connect come before each attempt", connect), At: w.Connect.From})
 	}
 	f.Help = fmt.Sprintf("give `%s` %s", p.Graph.LegName(l), either(ways))
 }

@@ -120,10 +120,11 @@ func (p *Pass) infeasibleRoot(n solver.NodeID) []ref {
 	return nil
 }
 
+// deciders are the limits that decide how long a node waits.
 func (p *Pass) deciders(n solver.NodeID) []*diag.Origin {
 	var all []*diag.Origin
 	for _, l := range p.longest(p.body(n)) {
-		all = append(all, p.decider(l))
+		all = append(all, p.limiter(l))
 	}
 	return all
 }

@@ -50,7 +50,7 @@ func (p *Pass) impossible(l solver.LegID) {
 		f.Help = fmt.Sprintf("let every limit of `%s` be above %s, or make `%s` faster", id, takes, callee)
 	}
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
-	capped(&f, least.From, origin)
+	capped(&f, least.From)
 	p.Report(f)
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -38,9 +39,12 @@ const (
 	errorAmplification = 24
 )
 
-// detailed bounds the work that goes into saying which layer costs what, in services looked at for all findings of a
-// plan. The worst finding of each cause comes first; the few beyond it still have their numbers.
-const detailed = 2_000_000
+// detailed bounds the work that goes into saying which layer costs what, in calls looked at for all findings of a
+// plan. The worst come first; those beyond it still have their numbers.
+const detailed = 1_000_000
+
+// counts is about how many times a finding looks at the calls above its service.
+const counts = 16
 
 func runRetryAmplification(p *Pass) {
 	all, near := p.layers()
@@ -56,9 +60,8 @@ func runRetryAmplification(p *Pass) {
 			told[key] = true
 			if work < detailed {
 				a.counter = solver.NewAmplifier(p.Graph, n, a.at.AttemptsRoot)
-				work += a.counter.Size()
 				a.layers = a.counter.Layers()
-				work += len(a.layers) * a.counter.Size()
+				work += counts * a.counter.Size()
 				if n := len(a.layers); n > 0 && a.cause == nil {
 					a.cause = p.layerOrigin(a.layers[n-1], a.at.AttemptsRoot) // hedges alone
 				}
@@ -185,29 +188,34 @@ func (a *amplification) count(attempts int64, layers ...solver.LegID) int64 {
 	return n
 }
 
+// costly lists the layers without which the fewest attempts remain, at most so many, outermost first.
+func (a *amplification) costly(most int) []solver.LegID {
+	if len(a.layers) <= most {
+		return a.layers
+	}
+	if a.at.Attempts.Configured >= solver.MaxCount {
+		return a.layers[:most] // no difference can be told
+	}
+	without := make(map[solver.LegID]int64, len(a.layers))
+	for _, l := range a.layers {
+		without[l] = a.counter.Without(l)
+	}
+	kept := slices.Clone(a.layers)
+	slices.SortStableFunc(kept, func(x, y solver.LegID) int { return cmp.Compare(without[x], without[y]) })
+	kept = kept[:most]
+	return slices.DeleteFunc(slices.Clone(a.layers), func(l solver.LegID) bool { return !slices.Contains(kept, l) })
+}
+
 // layerNotes says what each layer costs, those that cost most where there are many.
 func (a *amplification) layerNotes() []diag.Note {
-	const most = 8
-	type cost struct {
-		layer   solver.LegID
-		without int64
-	}
-	costs := make([]cost, 0, len(a.layers))
-	for _, l := range a.layers[:min(len(a.layers), 16*most)] {
-		costs = append(costs, cost{l, a.count(1, l)})
-	}
-	if len(costs) > most {
-		slices.SortStableFunc(costs, func(x, y cost) int { return cmp.Compare(x.without, y.without) })
-		costs = costs[:most]
-	}
 	var notes []diag.Note
-	for _, c := range costs {
+	for _, l := range a.costly(maxParts) {
 		notes = append(notes, diag.Note{
-			Text: fmt.Sprintf("%s makes %s of one: %s without its retries", a.name(c.layer), countText(a.factor(c.layer)), thousands(c.without)),
-			At:   a.p.layerOrigin(c.layer, a.at.AttemptsRoot),
+			Text: fmt.Sprintf("%s makes %s of one: %s without its retries", a.name(l), countText(a.factor(l)), countText(a.counter.Without(l))),
+			At:   a.p.layerOrigin(l, a.at.AttemptsRoot),
 		})
 	}
-	if rest := len(a.layers) - len(costs); rest > 0 {
+	if rest := len(a.layers) - len(notes); rest > 0 {
 		notes = append(notes, diag.Note{Text: fmt.Sprintf("and %s on the way", counted(int64(rest), "more layer"))})
 	}
 	return notes
@@ -232,8 +240,8 @@ func (a *amplification) remedy() (help string, fixes []diag.Fix) {
 
 // singles lists the single layers that bring the attempts down to a limit with fewer attempts of their own.
 func (a *amplification) singles(limit int64) (ways []string, fixes []diag.Fix) {
-	for _, l := range a.layers[:min(len(a.layers), maxParts)] {
-		if a.count(1, l) > limit {
+	for _, l := range a.costly(maxParts) {
+		if a.counter.Without(l) > limit {
 			continue
 		}
 		k := a.mostAttempts(l, limit)
@@ -246,10 +254,9 @@ func (a *amplification) singles(limit int64) (ways []string, fixes []diag.Fix) {
 // together words which layers must go where no single one is enough.
 func (a *amplification) together() string {
 	name := "`" + a.p.nodeName(a.node) + "`"
-	var dropped []solver.LegID
-	for i := 0; i < len(a.layers)-1 && a.count(1, dropped...) > a.warning; i++ {
-		dropped = append(dropped, a.layers[i])
-	}
+	// The fewest of the outermost layers whose end is enough; all but the nearest where not even that is.
+	n := sort.Search(max(0, len(a.layers)-1), func(n int) bool { return a.count(1, a.layers[:n]...) <= a.warning })
+	dropped := a.layers[:n]
 	left := a.count(1, dropped...)
 	switch {
 	case len(dropped) == 0 || left > a.warning && left == int64(a.at.Visits):

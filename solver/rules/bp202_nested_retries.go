@@ -36,76 +36,81 @@ func runNestedRetries(p *Pass) {
 		if all[i].above < 0 || told[i] {
 			continue
 		}
-		var way []layer // outermost first
-		for k := int32(i); k >= 0; k = all[k].above {
+		// Where a layer was told, so were those above it.
+		for k := int32(i); k >= 0 && !told[k]; k = all[k].above {
 			told[k] = true
-			way = append(way, all[k])
 		}
-		slices.Reverse(way)
-		p.Report(p.nested(way))
+		p.Report(p.nested(all, int32(i)))
 	}
 }
 
-// nested is the finding for one way, its layers outermost first.
-func (p *Pass) nested(way []layer) diag.Finding {
-	last := way[len(way)-1]
-	to := p.Graph.Legs[last.leg].To
+// nested is the finding for the way that ends in a layer.
+func (p *Pass) nested(all []layer, last int32) diag.Finding {
+	low := &all[last]
+	to := p.Graph.Legs[low.leg].To
+	way := shown(all, last)
 	var names, factors []string
-	written := 0
 	// The lowest layer that a person wrote is the place to point at.
-	cause, root := p.layerOrigin(last.leg, last.root), way[0].root
-	pointed := cause.Written()
-	for i := len(way) - 1; i >= 0; i-- {
-		o := p.layerOrigin(way[i].leg, root)
-		if !o.Written() {
-			continue
-		}
-		written++
-		if !pointed {
-			cause, pointed = o, true
+	cause := p.layerOrigin(low.leg, low.root)
+	for i := len(way) - 1; i >= 0 && !cause.Written(); i-- {
+		if o := p.layerOrigin(way[i].leg, way[i].root); o.Written() {
+			cause = o
 		}
 	}
 	for _, x := range way {
-		names = append(names, p.layerName(x.leg, root))
+		names = append(names, p.layerName(x.leg, x.root))
 		factors = append(factors, countText(x.attempts))
 	}
-	f := NestedRetries.New(p.Graph.LegName(last.leg), diag.Span{}, "%s: %s attempts at `%s`",
-		bothRetry(names), productText(factors, last.product), p.nodeName(to))
+	f := NestedRetries.New(p.Graph.LegName(low.leg), diag.Span{}, "%s: %s attempts at `%s`",
+		bothRetry(names, low.depth), productText(factors, low), p.nodeName(to))
 	f.Cause, f.Touched = cause, p.Sol.Nodes[to].Touched
-	if written < 2 {
+	if low.written < 2 {
 		f.Severity = diag.Info
 	}
-	for i, x := range way[:min(len(way), maxParts)] {
-		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s makes %s", names[i], attemptsText(x.attempts)), At: p.layerOrigin(x.leg, root)})
+	for i, x := range way {
+		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s makes %s", names[i], attemptsText(x.attempts)), At: p.layerOrigin(x.leg, x.root)})
 	}
 	f.Help = "retry at one layer only, best the one that sees the failure first: keep the retries of " + names[len(names)-1]
-	if len(names) == 2 {
+	if low.depth == 2 {
 		f.Help += ", or those of " + names[0]
-		f.Fixes = []diag.Fix{p.layerFix(way[0].leg, root, 1), p.layerFix(last.leg, root, 1)}
+		f.Fixes = []diag.Fix{p.layerFix(way[0].leg, way[0].root, 1), p.layerFix(low.leg, low.root, 1)}
 		f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
 	}
 	return f
 }
 
-// bothRetry names the layers, the outermost and the lowest ones where there are many.
-func bothRetry(names []string) string {
-	if len(names) == 2 {
+// shown lists the layers of a way, outermost first: all, or the outermost and the lowest where there are many.
+func shown(all []layer, last int32) []layer {
+	var way []layer
+	for k := last; k >= 0; k = all[k].above {
+		if len(way) == maxParts-1 && all[last].depth > maxParts {
+			way = append(way, all[all[last].top])
+			break
+		}
+		way = append(way, all[k])
+	}
+	slices.Reverse(way)
+	return way
+}
+
+// bothRetry names the layers of a way of a given depth, of which some may be left out after the first.
+func bothRetry(names []string, depth int) string {
+	if depth == 2 {
 		return names[0] + " and " + names[1] + " both retry"
 	}
-	n := len(names)
-	if n > maxParts {
-		names = append(append(names[:2:2], fmt.Sprintf("%d more", n-3)), names[n-1])
+	if more := depth - len(names); more > 0 {
+		names = slices.Insert(slices.Clone(names), 1, fmt.Sprintf("%d more", more))
 	}
-	return fmt.Sprintf("%s retry, %d layers", sentence(names, "and"), n)
+	return fmt.Sprintf("%s retry, %d layers", sentence(names, "and"), depth)
 }
 
 // productText writes 3 × 4 × 4 = 48.
-func productText(factors []string, total int64) string {
-	if endless(total) {
+func productText(factors []string, low *layer) string {
+	switch {
+	case endless(low.product):
 		return "unlimited"
+	case low.depth > len(factors):
+		return thousands(low.product)
 	}
-	if n := len(factors); n > maxParts {
-		factors = append(append(factors[:2:2], "…"), factors[n-1])
-	}
-	return strings.Join(factors, " × ") + " = " + thousands(total)
+	return strings.Join(factors, " × ") + " = " + thousands(low.product)
 }

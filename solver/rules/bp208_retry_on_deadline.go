@@ -19,11 +19,15 @@ var retryOnDeadline = &Rule{Code: RetryOnDeadline, Run: func(p *Pass) { p.retryi
 
 func (p *Pass) deadlineRetried(l solver.LegID) {
 	leg, t, _, w := p.call(l)
+	status, limit := deadlineStatus(w, leg.RetryOn), p.Graph.Nodes[leg.To].Limit
+	if status == "" && (p.service(leg.To) == nil || !ownTimeout(leg, t, limit, p.Sol.Nodes[leg.To].Flow)) {
+		return
+	}
 	id, callee := p.Graph.LegName(l), p.nodeName(leg.To)
 	f := RetryOnDeadline.New(id, diag.Span{}, "")
 	f.Cause, f.Touched = w.RetryOn.From, p.Sol.Nodes[leg.To].Touched
 	without := leg.RetryOn
-	if status := deadlineStatus(w, leg.RetryOn); status != "" {
+	if status != "" {
 		f.Message = fmt.Sprintf("`%s` retries `%s`, which says that the time is gone: the next attempt has less of it", id, status)
 		without.Statuses = nil
 		for _, s := range leg.RetryOn.Statuses {
@@ -32,15 +36,10 @@ func (p *Pass) deadlineRetried(l solver.LegID) {
 			}
 		}
 	} else {
-		limit := p.Graph.Nodes[leg.To].Limit
-		s := p.service(leg.To)
-		if s == nil || !ownTimeout(leg, t, limit, p.Sol.Nodes[leg.To].Flow) {
-			return
-		}
 		f.Message = fmt.Sprintf("`%s` retries the error of `%s` at its own `server_timeout` of %s, which comes again", id, callee, limit)
 		f.Notes = append(f.Notes, diag.Note{
 			Text: fmt.Sprintf("`%s` stops at %s, before the %s that `%s` waits for it", callee, limit, patienceText(t.Patience), p.nodeName(leg.From)),
-			At:   s.ServerTimeout.From,
+			At:   p.service(leg.To).ServerTimeout.From,
 		})
 		// Nobody chose to retry that error, and nothing says that work that long is usual.
 		if needs := t.One; !w.RetryOn.Written() && (needs.Known == solver.Nothing || needs.V <= limit) {

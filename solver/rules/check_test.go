@@ -291,6 +291,56 @@ func TestDefaultToldOnce(t *testing.T) {
 	}
 }
 
+// defaults is a mesh of 500 services that call each other, with nothing but a platform's defaults.
+func defaults(timeout model.Duration, attempts int32) *model.Plan {
+	p := &model.Plan{}
+	for i := range 500 {
+		p.Services = append(p.Services, model.Service{Name: fmt.Sprintf("s%03d", i), At: diag.Span{File: "mesh.yaml", Line: int32(10 * i), Col: 1}})
+	}
+	for i := range p.Services {
+		f := model.Flow{Kind: model.OneOf}
+		for _, to := range []int{2*i + 1, 2*i + 2, 3*i + 5} {
+			if to >= len(p.Services) {
+				continue
+			}
+			at := diag.Span{File: "mesh.yaml", Line: int32(10*i + len(f.Of) + 1), Col: 3}
+			by := func(field, value string) *diag.Origin {
+				return &diag.Origin{Span: at, Default: &diag.Default{Platform: "mesh", Field: field, Value: value}}
+			}
+			f.Of = append(f.Of, model.Flow{Kind: model.One, Call: model.CallID(len(p.Calls))})
+			p.Calls = append(p.Calls, model.Call{
+				ID: p.Services[i].Name + "/" + p.Services[to].Name, From: model.ServiceID(i), To: model.ServiceID(to), At: at,
+				Waiters: []model.Waiter{{
+					Timeout:  model.Val[model.Duration]{V: timeout, From: by("timeout", timeout.String())},
+					Attempts: model.Val[int32]{V: attempts, From: by("attempts", fmt.Sprint(attempts))},
+				}},
+			})
+		}
+		p.Services[i].Flow = f
+	}
+	return p
+}
+
+// TestFirstRun: a mesh with nothing but a platform's defaults hears of ten things at most, none of them an error.
+func TestFirstRun(t *testing.T) {
+	for _, c := range []struct {
+		timeout  model.Duration
+		attempts int32
+	}{{model.NoLimit, 3}, {15 * model.Second, 1}, {15 * model.Second, 2}} {
+		p := defaults(c.timeout, c.attempts)
+		g, _ := solver.Compile(p)
+		found := rules.Check(p, g, solver.Solve(g, solver.Options{Allowed: true, Fixes: true}), nil, rules.Options{})
+		if len(found) > 10 || len(found) == 0 {
+			t.Errorf("timeout %s, %d attempts: %d findings", c.timeout, c.attempts, len(found))
+		}
+		for i, f := range found {
+			if i < 20 && (f.Severity == diag.Error || len(found) > 10) {
+				t.Errorf("%s %s: %s (%d)", f.Severity, f.Code.ID, f.Message, f.Count)
+			}
+		}
+	}
+}
+
 // TestFollows: what follows from a finding is a note on it, and comes back when the finding is switched off.
 func TestFollows(t *testing.T) {
 	const plan = `version: 1
@@ -333,4 +383,14 @@ func messages(found []diag.Finding) []string {
 		all = append(all, f.Code.ID+" "+f.Message)
 	}
 	return all
+}
+
+// BenchmarkMesh checks a gateway with a hundred thousand calls that take a platform's default.
+func BenchmarkMesh(b *testing.B) {
+	p := mesh(100_000)
+	g, _ := solver.Compile(p)
+	s := solver.Solve(g, solver.Options{})
+	for b.Loop() {
+		rules.Check(p, g, s, nil, rules.Options{})
+	}
 }

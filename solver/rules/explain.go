@@ -165,8 +165,8 @@ func patience(w *model.Waiter) limit {
 	return least
 }
 
-// decider is the value that decides how long a call can be waited for, the call's place where none is written.
-func (p *Pass) decider(l solver.LegID) *diag.Origin {
+// limiter is the limit that decides how long a call can be waited for, nil where none does.
+func (p *Pass) limiter(l solver.LegID) *diag.Origin {
 	leg, t, c, w := p.call(l)
 	if leg.Timeout.Finite() && leg.Timeout <= t.Uncut {
 		return w.Timeout.From
@@ -175,12 +175,21 @@ func (p *Pass) decider(l solver.LegID) *diag.Origin {
 		if s := &p.Plan.Services[c.To]; leg.Last && s.ServerTimeout.Set() && s.ServerTimeout.V.Finite() {
 			return s.ServerTimeout.From
 		}
-		if most := c.Latency.Most(); leg.Last && most.Set() {
-			return most.From
+		if most := c.Latency.Most(); leg.Last && most.Set() && most.V <= t.CalleeBusy {
+			return nil
 		}
 	}
-	if least := patience(w); least.Set() {
-		return least.From
+	return patience(w).From
+}
+
+// decider is the place of what decides how long a call can be waited for, the call's own where nothing does.
+func (p *Pass) decider(l solver.LegID) *diag.Origin {
+	leg, _, c, _ := p.call(l)
+	if o := p.limiter(l); o != nil {
+		return o
+	}
+	if most := c.Latency.Most(); leg.Last && most.Set() {
+		return most.From
 	}
 	return &diag.Origin{Span: c.At}
 }

@@ -242,6 +242,7 @@ func (p *Pass) apart(f *diag.Finding, compared ...*diag.Origin) {
 			at[o.Span]++
 		}
 	}
+	said := false
 	for i := range f.Fixes {
 		x := &f.Fixes[i]
 		if at[x.At] < 2 || x.From == "" {
@@ -249,10 +250,13 @@ func (p *Pass) apart(f *diag.Finding, compared ...*diag.Origin) {
 		}
 		if l, ok := p.leg(x.Subject); ok {
 			_, _, c, w := p.call(l)
-			f.Notes = append(f.Notes, diag.Note{
-				Text: fmt.Sprintf("one value is the `%s` of `%s` and the limit that it is compared with: write `%s` its own", x.Key, x.Subject, x.Subject),
-				At:   &diag.Origin{Span: x.At},
-			})
+			if !said {
+				said = true
+				f.Notes = append(f.Notes, diag.Note{
+					Text: fmt.Sprintf("one value is the `%s` of `%s` and what it is compared with: write `%s` its own", x.Key, x.Subject, x.Subject),
+					At:   &diag.Origin{Span: x.At},
+				})
+			}
 			x.At = w.At
 			if x.At.Nowhere() || p.Graph.Legs[l].Waiter == 0 {
 				x.At = c.At
@@ -283,8 +287,12 @@ func (p *Pass) sharedNotes(fixes []diag.Fix) []diag.Note {
 	for _, f := range fixes {
 		if n := p.uses[f.At]; n > 1 && f.From != "" && !seen[f.At] {
 			seen[f.At] = true
+			of := "call"
+			if f.Key == "server_timeout" {
+				of = "service"
+			}
 			notes = append(notes, diag.Note{
-				Text: fmt.Sprintf("`%s` of `%s` is written once for %s, a change moves them all", f.Key, f.Subject, counted(int64(n), "call")),
+				Text: fmt.Sprintf("`%s` of `%s` is written once for %s, a change moves them all", f.Key, f.Subject, counted(int64(n), of)),
 				At:   &diag.Origin{Span: f.At},
 			})
 		}
@@ -292,13 +300,16 @@ func (p *Pass) sharedNotes(fixes []diag.Fix) []diag.Note {
 	return notes
 }
 
-// countUses counts the waiters that take the value at each place.
+// countUses counts the waiters and the services that take the value at each place.
 func (p *Pass) countUses() {
 	p.uses = make(map[diag.Span]int)
 	add := func(o *diag.Origin) {
 		if o.Written() && !o.Nowhere() {
 			p.uses[o.Span]++
 		}
+	}
+	for i := range p.Plan.Services {
+		add(p.Plan.Services[i].ServerTimeout.From)
 	}
 	for i := range p.Plan.Calls {
 		for k := range p.Plan.Calls[i].Waiters {

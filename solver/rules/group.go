@@ -124,8 +124,10 @@ func (p *Pass) together(members []diag.Finding) diag.Finding {
 	if f.Count == 1 && !byDefault {
 		return f
 	}
+	seen := make(map[string]bool, len(members))
 	for _, m := range members {
-		if !slices.Contains(f.Subjects, m.Subject) || len(members) > manySubjects {
+		if !seen[m.Subject] {
+			seen[m.Subject] = true
 			f.Subjects = append(f.Subjects, m.Subject)
 		}
 	}
@@ -139,9 +141,6 @@ func (p *Pass) together(members []diag.Finding) diag.Finding {
 	f.Fixes = mergeFixes(members)
 	return f
 }
-
-// manySubjects is where looking for a subject that is told twice would cost more than telling it.
-const manySubjects = 1000
 
 // byDefault words a finding that a platform's default causes by the default's name.
 func (p *Pass) byDefault(f *diag.Finding) {

@@ -24,13 +24,15 @@ func (p *Pass) retrying(visit func(l solver.LegID)) {
 func endless(attempts int64) bool { return attempts >= solver.MaxCount }
 
 // layer is one that retries: a leg, or the client of a root (leg is solver.ByRoot). Above is the nearest layer on the
-// way from a root that multiplies most, -1 for none; product is that way's, this layer included.
+// way from a root that multiplies most, -1 for none; top is the outermost one of that way, depth how many it has, written
+// how many of them a person wrote, and product what they multiply to, all with this layer included.
 type layer struct {
-	leg      solver.LegID
-	root     int32
-	attempts int64
-	above    int32
-	product  int64
+	leg            solver.LegID
+	root           int32
+	attempts       int64
+	above, top     int32
+	depth, written int
+	product        int64
 }
 
 // layers finds, by one topological pass, the nearest retrying layer above every node: near gives its index in all,
@@ -45,11 +47,23 @@ func (p *Pass) layers() (all []layer, near []int32) {
 			near[n] = l
 		}
 	}
+	add := func(x layer, to solver.NodeID) {
+		i := int32(len(all))
+		x.attempts, x.top, x.depth = min(x.attempts, solver.MaxCount), i, 1
+		x.product = x.attempts
+		if x.above >= 0 {
+			over := &all[x.above]
+			x.top, x.depth, x.written, x.product = over.top, over.depth+1, over.written, product(x.attempts, over.product)
+		}
+		if p.layerOrigin(x.leg, x.root).Written() {
+			x.written++
+		}
+		all = append(all, x)
+		offer(to, i)
+	}
 	for r := range p.Graph.Roots {
 		if root := &p.Graph.Roots[r]; root.Attempts > 1 {
-			n := min(root.Attempts, solver.MaxCount)
-			all = append(all, layer{leg: solver.ByRoot, root: int32(r), attempts: n, above: -1, product: n})
-			offer(root.Node, int32(len(all)-1))
+			add(layer{leg: solver.ByRoot, root: int32(r), attempts: root.Attempts, above: -1}, root.Node)
 		}
 	}
 	for _, n := range p.Graph.Order {
@@ -59,13 +73,7 @@ func (p *Pass) layers() (all []layer, near []int32) {
 				offer(leg.To, above)
 				return
 			}
-			x := layer{leg: l, root: -1, attempts: min(leg.Attempts, solver.MaxCount), above: above}
-			x.product = x.attempts
-			if above >= 0 {
-				x.product = product(x.attempts, all[above].product)
-			}
-			all = append(all, x)
-			offer(leg.To, int32(len(all)-1))
+			add(layer{leg: l, root: -1, attempts: leg.Attempts, above: above}, leg.To)
 		})
 	}
 	return all, near

@@ -28,7 +28,7 @@ The exit status is 1 where a finding is at --fail-on, and 2 where there was noth
 		Example: `  budgetplan check
   budgetplan check budgetplan.yaml deploy/envoy.yaml
   helm template . | budgetplan check budgetplan.yaml -
-  budgetplan check --format text --format sarif=out.sarif --fail-on warning deploy/`,
+  budgetplan check --format text --format json=report.json --fail-on warning deploy/`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := among("fail-on", failOn, severities); err != nil {
 				return err
@@ -46,7 +46,7 @@ The exit status is 1 where a finding is at --fail-on, and 2 where there was noth
 	}
 	c.register(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&formats, "format", []string{"text"}, "output format, with `=FILE` to write it there; repeatable: "+formatNames(render.Check))
+	f.StringArrayVar(&formats, "format", []string{"text"}, "output format, or `FORMAT[=FILE]` to write it to a file; repeatable: "+formatNames(render.Check))
 	f.StringVarP(&out, "output", "o", "", "write to FILE instead of standard output")
 	f.StringVar(&failOn, "fail-on", "error", "least severity for exit status 1: "+oneOf(severities))
 	words(cmd, "fail-on", severities)

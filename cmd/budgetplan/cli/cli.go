@@ -54,7 +54,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) (status int)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return conclude(stderr, root.Execute())
+	return exitStatus(stderr, root.Execute())
 }
 
 // streams are where a command reads and writes.
@@ -63,8 +63,8 @@ type streams struct {
 	out, err io.Writer
 }
 
-// conclude tells an error to a person and gives its exit status.
-func conclude(stderr io.Writer, err error) int {
+// exitStatus tells an error to a person and gives its exit status.
+func exitStatus(stderr io.Writer, err error) int {
 	if err == nil {
 		return statusOK
 	}
@@ -101,6 +101,7 @@ and computes the numbers that would.
 
 Exit status: 0 fine, 1 findings at --fail-on, 2 bad usage or unreadable input, 3 a fault of ours.`,
 		Args:          cobra.NoArgs,
+		Version:       versionNumber(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -108,7 +109,7 @@ Exit status: 0 fine, 1 findings at --fail-on, 2 bad usage or unreadable input, 3
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
 		newCheck(s), newPlan(s), newExplain(s), newImport(s), newGraph(s), newWhatIf(s),
-		newSchema(), newRules(), newVersion(),
+		newInit(s), newSchema(), newRules(), newDocs(s), newVersion(),
 	)
 	return root
 }

@@ -3,8 +3,10 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +42,7 @@ func outputs(kind render.Kind, formats []string, o string) ([]output, error) {
 	}
 	switch {
 	case plain > 1:
-		return nil, usage("give all but one a file: `--format text --format sarif=out.sarif`", "%d formats go to one place", plain)
+		return nil, usage("give all but one a file: `--format text --format json=report.json`", "%d formats go to one place", plain)
 	case plain == 0 && o != "":
 		return nil, usage("", "-o is `%s`, and every --format has a file of its own", o)
 	}
@@ -102,35 +104,45 @@ func replace(file string, content []byte) error {
 			file = target
 		}
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
-	if err != nil {
-		return fail(err)
-	}
-	_, err = tmp.Write(content)
-	for _, step := range []func() error{
-		func() error { return tmp.Chmod(mode) },
-		tmp.Close,
-		func() error { return os.Rename(tmp.Name(), file) },
-	} {
-		if e := step(); err == nil {
-			err = e
-		}
-		if err != nil {
-			break
-		}
-	}
-	if err != nil {
-		tmp.Close()
-		os.Remove(tmp.Name())
+	if err := rename(file, content, mode); err != nil {
 		return fail(err)
 	}
 	return nil
 }
 
-// trim leaves a path out of a system's error, which a message has named already.
+// rename writes beside the file and puts that in its place; nothing is left of it where a step fails.
+func rename(file string, content []byte, mode os.FileMode) error {
+	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(content)
+	if err == nil {
+		err = tmp.Chmod(mode)
+	}
+	if e := tmp.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), file)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
+}
+
+// trim leaves the path out of a system's error, which a message has named already.
 func trim(err error) string {
-	text := err.Error()
-	return text[strings.LastIndex(text, ": ")+1:][min(1, len(text)):]
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return err.Error()
 }
 
 // tell writes the findings in short form: for commands whose product is something else and that could not make it.

@@ -41,7 +41,7 @@ configured and the recommended limits, the slack and the attempts; then a line a
 	}
 	c.register(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&formats, "format", []string{"table"}, "output format, with `=FILE` to write it there; repeatable: "+formatNames(render.Plan))
+	f.StringArrayVar(&formats, "format", []string{"table"}, "output format, or `FORMAT[=FILE]` to write it to a file; repeatable: "+formatNames(render.Plan))
 	f.StringVarP(&out, "output", "o", "", "write to FILE instead of standard output")
 	f.BoolVar(&sources, "sources", false, "print every value with the place or the default that it comes from")
 	completeFormats(cmd, render.Plan)

@@ -42,9 +42,14 @@ func page(what string) (text string, ok bool) {
 	if i < 0 {
 		return "", false
 	}
-	comment, found := rules.Page(codes[i].ID)
+	return pageOf(codes[i]).Text(), true
+}
+
+// pageOf takes the page of a rule from the archive beside it, that of an input finding from its script.
+func pageOf(c *diag.Code) docs.Page {
+	comment, found := rules.Page(c.ID)
 	if !found {
-		comment = testdata.Page(codes[i].ID)
+		comment = testdata.Page(c.ID)
 	}
-	return docs.Page{Code: codes[i], Archive: []byte(comment)}.Text(), true
+	return docs.Page{Code: c, Archive: []byte(comment)}
 }

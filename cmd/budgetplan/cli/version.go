@@ -23,16 +23,20 @@ func newVersion() *cobra.Command {
 }
 
 func versionText() string {
-	version, commit := "(devel)", ""
+	commit := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" {
-			version = info.Main.Version
-		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				commit = " commit " + s.Value
 			}
 		}
 	}
-	return fmt.Sprintf("budgetplan %s%s %s %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("budgetplan %s%s %s %s/%s", versionNumber(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func versionNumber() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
 }

@@ -49,7 +49,7 @@ SUBJECT is a call, a service or an entrypoint; KEY any key that it has in a plan
 	}
 	c.register(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&sets, "set", nil, "a change, `'gateway/order timeout=2s'`; repeatable")
+	f.StringArrayVar(&sets, "set", nil, "a change, such as 'gateway/order timeout=2s'; repeatable")
 	f.StringVar(&format, "format", "table", "output format: "+oneOf(whatIfFormats))
 	f.StringVarP(&out, "output", "o", "", "write to FILE instead of standard output")
 	words(cmd, "format", whatIfFormats)

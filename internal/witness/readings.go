@@ -1,0 +1,35 @@
+package witness
+
+// Readings are the places where the rules leave a choice, and what the witness takes them to mean. Where solver and
+// witness differ, look here first.
+var Readings = []string{
+	"an unset per-try or read timeout takes no part in a minimum; an unset timeout makes it unknown unless something else bounds it; `none` with nothing else is no limit",
+	"an inner waiter is a service without work, margin, queue or server timeout, whose one call is its leg; it is awaited even where the outer call is async or a stream",
+	"a service whose calls are all async or streams is a leaf",
+	"a margin of a fixed time is no need where the calls need nothing",
+	"a leaf's need for a call is the call's latency, never less its local work or network; only without a latency at the percentile are local work and network its need",
+	"the need of a row, network out, is the need of one attempt less the network, at least 0",
+	"an exact latency is its own minimum and maximum",
+	"an attempt starts strictly before every limit but may start exactly at the end of the window, or with exactly min_remaining left; min_remaining of 0 asks nothing",
+	"whether an attempt may time out, in uncut: connect + busy + network reach the attempt limit, a tie too; with a per-try clock that includes connecting this is more than the callee outlasting its patience",
+	"a callee hangs unless it must stop before its patience, by a known bound: an unknown bound is none here",
+	"an attempt of unknown length is the last one that starts; in attempts_possible an attempt of unset patience may end at once, every limit and the window hold",
+	"the fast way lasts latency.min, cut by the patience",
+	"attempts_full counts attempts of known length that end by the limit; one that fails late by itself is full when its time is over",
+	"the copies of a hedge that count in time-limited start before the attempt ends by itself, by its patience or by what stops it",
+	"a one-of counts its largest alternative per callee of the call, through waiters in series",
+	"waited and work are of calls: a root's own first run adds nothing; of a one-of they take the largest alternative of each",
+	"starts_ms leaves out queue and pool; left_ms is unknown where starts_ms is, 0 where it is unbounded",
+	"work_ends: a root starts by min(timeout, overhead + (attempts − 1) × busy); the pool wait of the last round counts; the queue of the caller does not",
+	"orphan is 0 where the patience is unset, as where it is `none`",
+	"received is at least 0; budgets are split wherever an SLO is in the pass and received is known, below an async call too, from its patience",
+	"groups of one and groups in their own kind are written out as they stand in the plan, then calls that nobody waits for are gone",
+	"`equal` splits equally whatever is known; an unordered group with a call of unknown need and no limit is such an element itself, else asks its longest",
+	"a fixed value that nobody wrote recommends nothing",
+	"the granule is taken from the largest element of a sequence that has a call to take from, of a parallel group from every branch as long as the group",
+	"a per-try timeout for which the attempts leave less than 1 ms is none",
+	"allowed: 0 where the known parts exceed the SLO without the call, else unknown where anything else is, else unbounded where the call changes nothing; the least over roots",
+	"the largest need and the least slack of several callers or roots are `at least` and `at most` where one of them is not known in full",
+	"a need of 0 is unknown, but that of a call that nobody waits for is 0",
+	"feasible is null without an SLO, and where nothing of the need is known",
+}
