@@ -2,6 +2,7 @@ package exam
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -52,6 +53,28 @@ func TestReadme(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(readme), now.String()); diff != "" {
 		t.Errorf("the README is not what the tool prints (-README +tool); write it anew with `go test ./internal/exam -update`\n%s", diff)
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+
+// Every link of a document to the repository leads somewhere.
+func TestLinks(t *testing.T) {
+	t.Chdir("../..")
+	docs, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range append(docs, "README.md") {
+		text, err := os.ReadFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(doc), m[1])); err != nil {
+				t.Errorf("%s links to %s, which is not there", doc, m[1])
+			}
+		}
 	}
 }
 
