@@ -27,13 +27,15 @@ type profile struct {
 	unit model.Duration
 	// caller and callee are labels, the first that says something counts. Where no caller does, it is the scraped target.
 	caller, callee []string
-	side           side
+	// server are labels by which a serving program calls itself, before what the source or the target says.
+	server []string
+	side   side
 	// sideOf refines side by the labels of a series; 0 leaves the series out.
 	sideOf  func(labels map[string]string) side
 	caveats model.Caveats
 	// timedOut tells the series that count attempts which ran into a limit.
 	timedOut func(labels map[string]string) bool
-	// slow is false for metrics whose series are all of unary requests; streams are left out by it otherwise.
+	// stream tells the series of streams and queues, whose length is nobody's wait; they are left out.
 	stream func(labels map[string]string) bool
 }
 
@@ -51,6 +53,7 @@ var profiles = []*profile{
 		names:  []string{"istio_request_duration_milliseconds", "istio_request_duration_seconds"},
 		caller: []string{"source_canonical_service", "source_workload", "source_app"},
 		callee: []string{"destination_service", "destination_canonical_service", "destination_workload", "destination_service_name"},
+		server: []string{"destination_service", "destination_canonical_service", "destination_workload", "destination_service_name"},
 		sideOf: ofReporter, caveats: model.WithRetries,
 		timedOut: func(l map[string]string) bool { return strings.Contains(l["response_flags"], "UT") },
 		stream:   func(l map[string]string) bool { return l["request_protocol"] == "tcp" },
@@ -113,11 +116,11 @@ var profiles = []*profile{
 		names: []string{
 			"http_server_request_duration_seconds", "http_server_request_duration", "rpc_server_call_duration_seconds",
 		},
-		unit: model.Second, callee: instrumented, side: serving,
+		unit: model.Second, server: instrumented, side: serving,
 	},
 	{
 		names: []string{"http_server_duration_milliseconds", "http_server_duration", "rpc_server_duration_milliseconds"},
-		unit:  model.Millisecond, callee: instrumented, side: serving,
+		unit:  model.Millisecond, server: instrumented, side: serving,
 	},
 	{ // opentelemetry-collector-contrib/connector/servicegraphconnector README, and Tempo
 		names:  []string{"traces_service_graph_request_client_seconds", "traces_service_graph_request_client"},
@@ -132,7 +135,8 @@ var profiles = []*profile{
 			"traces_span_metrics_duration_milliseconds", "traces_span_metrics_duration_seconds", "traces_spanmetrics_latency",
 			"duration_milliseconds", "duration_seconds",
 		},
-		unit: model.Second, caller: instrumented, callee: []string{"peer_service", "server_address", "net_peer_name", "db_system"}, sideOf: ofSpan,
+		unit: model.Second, caller: instrumented, callee: []string{"peer_service", "server_address", "net_peer_name", "db_system"},
+		server: instrumented, sideOf: ofSpan,
 	},
 	{ // Micrometer, HttpClientObservation
 		names:  []string{"http_client_requests_seconds"},
@@ -140,12 +144,12 @@ var profiles = []*profile{
 	},
 	{ // what servers call it by themselves, and Micrometer; no caller in it
 		names:  []string{"http_request_duration_seconds", "http_request_duration_milliseconds", "http_server_requests_seconds"},
-		callee: instrumented, side: serving,
+		server: instrumented, side: serving,
 	},
 }
 
 // instrumented names the program that was instrumented, where its metrics say so.
-var instrumented = []string{"service_name"}
+var instrumented = []string{"service_name", "service"}
 
 // target are the labels by which the scraped target is known, the first that says something.
 var target = []string{"service_name", "service", "app", "application", "deployment", "job"}

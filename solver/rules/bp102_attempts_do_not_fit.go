@@ -23,11 +23,11 @@ var attemptsDoNotFit = &Rule{Code: AttemptsDoNotFit, Run: func(p *Pass) {
 
 // attemptsFit compares what all attempts need with the timeout. One attempt needs its patience, or what the callee
 // may take where that is less; connect time is BP110's. Without a limit of an attempt's own one hang uses all of
-// the timeout, and BP204 says so.
+// the timeout, and BP204 says so. Attempts without end are meant to be ended by their timeout.
 func (p *Pass) attemptsFit(l solver.LegID) {
 	leg, t, _, w := p.call(l)
 	try := perTry(w)
-	if leg.Stream || leg.Attempts <= 1 || !leg.Timeout.Finite() || !try.Set() {
+	if leg.Stream || leg.Attempts <= 1 || endless(leg.Attempts) || !leg.Timeout.Finite() || !try.Set() {
 		return
 	}
 	callee := t.CalleeBusy.Add(leg.Network)
@@ -40,11 +40,12 @@ func (p *Pass) attemptsFit(l solver.LegID) {
 		return
 	}
 	id := p.Graph.LegName(l)
-	f := AttemptsDoNotFit.New(id, diag.Span{}, "the %s of `%s` need %s, its timeout is %s",
-		attemptsText(leg.Attempts), id, total, leg.Timeout)
+	need := total.String()
 	if !total.Finite() {
-		f.Message = fmt.Sprintf("the %s of `%s` never fit its timeout of %s", attemptsText(leg.Attempts), id, leg.Timeout)
+		need = "more than 292 years"
 	}
+	f := AttemptsDoNotFit.New(id, diag.Span{}, "the %s of `%s` need %s, its timeout is %s",
+		attemptsText(leg.Attempts), id, need, leg.Timeout)
 	if total == leg.Timeout {
 		f.Severity = diag.Warning
 		f.Message = fmt.Sprintf("the %s of `%s` exactly fill its timeout of %s", attemptsText(leg.Attempts), id, leg.Timeout)
@@ -92,7 +93,6 @@ func (p *Pass) attemptsNote(l solver.LegID, try limit, one, total model.Duration
 	text := times(leg.Attempts, "attempt", one) + backoffText(t.BackoffSum)
 	switch {
 	case !total.Finite():
-		text = fmt.Sprintf("attempts of %s without end", one)
 	case one.Mul(leg.Attempts).Add(t.BackoffSum) == total:
 		text += " = " + total.String()
 	default:

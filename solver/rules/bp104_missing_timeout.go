@@ -115,6 +115,8 @@ func (p *Pass) timeoutFor(f *diag.Finding, l solver.LegID) {
 		least := ceil(t.Need.V.Div(max(1, leg.Repeat)).Add(1))
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
 		f.Help = fmt.Sprintf("give `%s` a timeout of %s or more: that is what it needs", id, least)
+	case t.Budget.Finite():
+		f.Help = fmt.Sprintf("give `%s` a timeout, and the calls beside it less time: nothing of what `%s` has is left for it", id, p.nodeName(leg.From))
 	default:
 		f.Help = fmt.Sprintf("give `%s` a timeout; an `slo` of its entrypoint would say which", id)
 	}

@@ -19,10 +19,10 @@ var budgetExhausted = &Rule{Code: BudgetExhausted, Run: func(p *Pass) {
 	}
 }}
 
-// spent reports whether a node receives less than its own work, or nothing at all.
+// spent reports whether a node receives less than its own work takes.
 func (p *Pass) spent(n solver.NodeID) bool {
 	t := &p.Sol.Nodes[n]
-	return t.Received.Finite() && (t.Received < p.Graph.Nodes[n].Local() || t.Received <= 0)
+	return t.Received.Finite() && t.Received < p.Graph.Nodes[n].Local()
 }
 
 // exhausted reports the first service of a path where the time runs out; those below it follow from it.
@@ -34,7 +34,7 @@ func (p *Pass) exhausted(n solver.NodeID) {
 	local := p.Graph.Nodes[n].Local()
 	f := BudgetExhausted.New(s.Name, diag.Span{}, "nothing is left at `%s`: it receives %s, its own work takes %s", s.Name, max(0, t.Received), local)
 	if local == 0 {
-		f.Message = fmt.Sprintf("nothing is left at `%s`: it receives %s", s.Name, max(0, t.Received))
+		f.Message = fmt.Sprintf("nothing is left at `%s`: the back-off before its attempts uses up what it has", s.Name)
 	}
 	f.Cause, f.Touched = s.Before.From, t.Touched
 	if f.Cause == nil {

@@ -199,8 +199,11 @@ func (p *Pass) arithmetic(l solver.LegID) string {
 	leg, t, _, _ := p.call(l)
 	round, text := min(leg.Timeout, t.Uncut), ""
 	if leg.Timeout.Finite() && leg.Timeout < t.Uncut {
-		if leg.Attempts > 1 || leg.Repeat > 1 || leg.Pool > 0 {
+		switch {
+		case leg.Repeat > 1 || leg.Pool > 0:
 			text = "its timeout of " + leg.Timeout.String()
+		case leg.Attempts > 1:
+			text = "its timeout"
 		}
 	} else {
 		text = roundText(leg, t)
