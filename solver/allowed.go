@@ -42,7 +42,7 @@ func (p *allowing) run(funded []bool) {
 			continue
 		}
 		below[root.Node] = true
-		p.node[root.Node] = min(p.node[root.Node], max(nothing, root.SLO-root.Overhead))
+		p.node[root.Node] = min(p.node[root.Node], p.unlessUnknown(root.Node, p.gr.node[root.Node], max(nothing, root.SLO-root.Overhead)))
 	}
 	for _, n := range p.g.Order {
 		if !below[n] {
@@ -60,9 +60,6 @@ func (p *allowing) run(funded []bool) {
 			continue
 		}
 		has := p.node[n]
-		if has.Finite() && has >= 0 && node.Leaf && p.gr.node[n].Known != Complete {
-			has = model.Unknown // what the service itself needs decides
-		}
 		if has.Finite() {
 			if has -= node.Local(); has < 0 {
 				has = nothing
@@ -148,13 +145,21 @@ func (p *allowing) call(id LegID, has model.Duration) {
 		if measured, _ := p.measured(p.gr.percentile, id); measured > to {
 			to = nothing
 		}
-		to = max(nothing, to.Sub(l.Network))
+		to = p.unlessUnknown(l.To, p.gr.one[id], max(nothing, to.Sub(l.Network)))
 	}
 	p.node[l.To] = min(p.node[l.To], to)
 	if !l.Awaited() {
 		has = to // it needs nothing, so that the SLO is met or not whatever it does
 	}
 	p.set(id, has)
+}
+
+// unlessUnknown is what a node may need; for what stands below a leaf, what the leaf itself needs may decide.
+func (p *allowing) unlessUnknown(n NodeID, need Need, has model.Duration) model.Duration {
+	if has >= 0 && p.g.Nodes[n].Leaf && need.Known != Complete {
+		return model.Unknown
+	}
+	return has
 }
 
 func (p *allowing) set(id LegID, has model.Duration) {
@@ -199,7 +204,8 @@ func (p *allowing) search(id LegID, roots []int32) model.Duration {
 			for _, r := range roots {
 				root := &p.g.Roots[r]
 				n := p.ask.node[root.Node]
-				unknown = unknown || n.Known != Complete
+				// A need of 0 counts as unknown, which it is not for want of a fact here.
+				unknown = unknown || x > 0 && n.Known != Complete
 				worst = max(worst, n.V.Add(root.Overhead)-root.SLO)
 			}
 		})

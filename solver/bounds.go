@@ -21,8 +21,7 @@ func (s *solve) bound(id LegID) {
 	t.CalleeBusy = s.calleeBusy(l, call, w)
 	t.Attempt = min(t.Limit, l.Connect.Add(t.CalleeBusy).Add(l.Network))
 
-	// Nobody outlasts a patience of none.
-	hangs := s.mayHang(l, t) && t.Patience != model.NoLimit
+	hangs := s.timesOut(l, t)
 	t.Rounds, t.Retried = l.Attempts, t.Attempt
 	switch {
 	case l.RetryOn.Late() || l.RetryOn.Timeout() && hangs:
@@ -100,6 +99,13 @@ func (s *solve) calleeBusy(l *Leg, call *model.Call, w *model.Waiter) model.Dura
 		busy = min(busy, s.g.plan.Services[n.Service].DefaultDeadline.Or(model.NoLimit))
 	}
 	return busy
+}
+
+// timesOut reports whether an attempt can last as long as its limit, connecting included, and so be retried as a
+// timeout. Nobody outlasts a limit of none.
+func (s *solve) timesOut(l *Leg, t *LegTimes) bool {
+	lasts := l.Connect.Add(t.CalleeBusy).Add(l.Network)
+	return t.Limit != model.NoLimit && (!lasts.Finite() || lasts >= t.Limit)
 }
 
 // mayHang is false where the callee must stop before its caller's patience ends: it fails late then.

@@ -44,6 +44,9 @@ func (s *solve) recommendTimeout(id LegID) {
 // recommended is what a body would take with the recommended timeouts.
 func (s *solve) recommended(at int32) model.Duration {
 	return s.g.fold(at, func(l LegID) model.Duration {
+		if !s.g.Legs[l].Awaited() {
+			return 0
+		}
 		return s.sol.Legs[l].Recommended.Timeout.Mul(s.g.Legs[l].Repeat)
 	}, true)
 }

@@ -255,3 +255,15 @@ func TestWaitersInSeries(t *testing.T) {
 	equal(t, "attempts at the model", sol.Nodes[b.ids["model"]].Attempts.Configured, 15)
 	equal(t, "paths", sol.Legs[1].Amplification.Configured, 15)
 }
+
+// A root without an SLO does not make unknown what a call below another root may need.
+func TestAllowedBesideARootWithoutSLO(t *testing.T) {
+	b := plan()
+	b.entry("b", 2*s)
+	b.service("b").ServerTimeout = val(2 * s)
+	c := b.call("b", "c", func(c *model.Call, _ *model.Waiter) { c.Latency.Points = []model.Point{{P: 990_000, V: val(333 * ms)}} })
+	b.call("a", "b", func(c *model.Call, w *model.Waiter) { c.Optional, w.PerTry = val(true), val(5*s) })
+	b.call("a", "b", nil)
+	_, sol := b.solve(t)
+	equal(t, "allowed", sol.Legs[c].Allowed, 1900*ms)
+}

@@ -64,7 +64,10 @@ func (s *solve) ways(id LegID, outer model.Duration) {
 	call := &s.g.plan.Calls[l.Call]
 	var fast model.Duration
 	if l.Last {
-		fast = min(t.Patience, call.Latency.Least().Or(0))
+		fast = min(late, call.Latency.Least().Or(0))
+	}
+	if !l.RetryOn.Late() {
+		fast = min(fast, t.Retried) // what was never begun costs connect time
 	}
 	t.Fast, _ = r.run(fast, l.RetryOn.Fast(), true)
 }

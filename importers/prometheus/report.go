@@ -53,14 +53,14 @@ func (r *reporter) syntax(at diag.Span, help, format string, args ...any) {
 
 // refuse says that a family of which latency was expected is not read, because of one line.
 func (s *scrape) refuse(family string, bad fault) {
-	f := yamlsrc.Syntax.New(family, diag.Span{File: s.file, Line: bad.line, Col: 1}, "%s, and `%s` is not read", plain(bad.text), family)
+	f := yamlsrc.Syntax.New(family, s.line(bad.line), "%s, and `%s` is not read", plain(bad.text), family)
 	f.Help = "take the scrape again, whole: `curl -s HOST/metrics > FILE`"
 	s.found = append(s.found, f)
 }
 
 // unreadLines says that lines of other families are not read.
 func (s *scrape) unreadLines(b broken) {
-	f := yamlsrc.Syntax.New(b.family, diag.Span{File: s.file, Line: b.first.line, Col: 1}, "%s, and `%s` is not read", plain(b.first.text), b.family)
+	f := yamlsrc.Syntax.New(b.family, s.line(b.first.line), "%s, and `%s` is not read", plain(b.first.text), b.family)
 	if b.count > 1 {
 		f.Message += fmt.Sprintf("; so with %d more metrics", b.count-1)
 	}

@@ -25,8 +25,12 @@ type scrape struct {
 	order    []*series
 	// begun tells one process from another: when it began, or something as unique. NaN where nothing says it.
 	begun float64
-	// edgeless counts values without a metric's name, of an answer to a query.
+	// nameless counts values without a metric's name, of an answer to a query.
 	nameless int
+	// oneLine puts every place at the top of the file: its lines are not those that are read.
+	oneLine bool
+	// failed is set where nothing could be read, which has been said.
+	failed bool
 }
 
 // series is one time series with what was seen of it, in the order of time.
@@ -49,6 +53,14 @@ type observation struct {
 	dist  distribution
 	parts []bucket // of a summary: le is the value, n the share
 	value float64  // the number, or how many observations there were
+}
+
+// line gives the place of a line.
+func (s *scrape) line(no int32) diag.Span {
+	if s.oneLine {
+		no = 1
+	}
+	return diag.Span{File: s.file, Line: no, Col: 1}
 }
 
 func newScrape(r *reporter, src *importers.Source) *scrape {

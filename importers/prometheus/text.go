@@ -10,8 +10,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	prom "github.com/prometheus/common/model"
-
-	"github.com/budgetplan/budgetplan/model/diag"
 )
 
 // text reads the text format and OpenMetrics. It sorts the lines by metric family and moment, mends what real
@@ -244,7 +242,7 @@ func (t *text) parse(h *heap) *fault {
 		if len(first) == len(f.GetMetric()) {
 			line = first[i]
 		}
-		t.keep(f, m, moments{h.at, h.nth}, diag.Span{File: t.file, Line: line, Col: 1})
+		t.keep(f, m, moments{h.at, h.nth}, t.line(line))
 	}
 	return nil
 }

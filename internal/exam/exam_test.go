@@ -139,6 +139,9 @@ func answer(t *testing.T, incident, plan, want string) {
 	}
 	out.rules = codes(t)
 	for _, line := range lines {
+		if words := strings.Fields(line); words[0] == "when" && !out.rules[words[1]] {
+			t.Logf("waits for the rule %s: %s", words[1], strings.Join(words[2:], " "))
+		}
 		if wrong := out.check(line); wrong != "" {
 			t.Errorf("%s: %s", line, wrong)
 		}

@@ -1,0 +1,193 @@
+package prometheus
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// answer is what the HTTP API says to a query: docs/querying/api.md of github.com/prometheus/prometheus.
+type answer struct {
+	Status, ErrorType, Error string
+	Warnings                 []string
+	Data                     struct {
+		ResultType string
+		Result     json.RawMessage
+	}
+}
+
+// result is one series of a vector or a matrix.
+type result struct {
+	Metric     map[string]string
+	Value      *point
+	Values     []point
+	Histogram  *point
+	Histograms []point
+}
+
+// point is a time in seconds and a value: a number in a string, or a native histogram.
+type point struct {
+	at        float64
+	value     string
+	histogram *nativeAnswer
+}
+
+type nativeAnswer struct {
+	Count, Sum string
+	// Buckets are a rule for the bounds, the two bounds, and the count.
+	Buckets [][4]any
+}
+
+// UnmarshalJSON reads the pair that the API writes.
+func (p *point) UnmarshalJSON(b []byte) error {
+	var pair [2]json.RawMessage
+	if err := json.Unmarshal(b, &pair); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(pair[0], &p.at); err != nil {
+		return err
+	}
+	if len(pair[1]) > 0 && pair[1][0] == '{' {
+		return json.Unmarshal(pair[1], &p.histogram)
+	}
+	return json.Unmarshal(pair[1], &p.value)
+}
+
+// readAnswer takes the samples of an answer as if they had been scraped.
+func readAnswer(s *scrape, src []byte) {
+	at := diag.Span{File: s.file, Line: 1, Col: 1}
+	var a answer
+	var results []result
+	err := json.Unmarshal(src, &a)
+	if err == nil && a.Status == "error" {
+		s.syntax(at, "repeat the query once it succeeds", "`%s` is an answer of the HTTP API that says %s: %s", s.file, a.ErrorType, a.Error)
+		return
+	}
+	if err == nil && (a.Data.ResultType == "vector" || a.Data.ResultType == "matrix") {
+		err = json.Unmarshal(a.Data.Result, &results)
+	} else if err == nil {
+		err = fmt.Errorf("it is no vector and no matrix")
+	}
+	if err != nil {
+		s.syntax(placeOf(src, err, s.file), "save the answer to an instant query of a histogram's buckets", "`%s` is no answer of the HTTP API that is understood: %s", s.file, plain(err.Error()))
+		return
+	}
+	for _, w := range a.Warnings {
+		s.unread("warning", "", diag.Warning, at, "see what the server could not read", "the answer in `%s` may be incomplete: %s", s.file, plain(w))
+	}
+	if len(results) == 0 {
+		f := importers.NotUnderstood.New("", at, "the answer in `%s` is empty: the query found no series", s.file)
+		s.found = append(s.found, f)
+		return
+	}
+	s.take(results, at)
+}
+
+// take hands plain samples to the reader of the text format, and native histograms on as they are.
+func (s *scrape) take(results []result, at diag.Span) {
+	var text strings.Builder
+	for _, r := range results {
+		name := r.Metric["__name__"]
+		if name == "" {
+			s.nameless++
+			continue
+		}
+		delete(r.Metric, "__name__")
+		id := name
+		if !strings.Contains(name, ".") {
+			id += "{" + labelText(r.Metric) + "}"
+		} else {
+			id = "{" + strconv.Quote(name) + "," + labelText(r.Metric) + "}"
+		}
+		for _, p := range append(r.Values, some(r.Value)...) {
+			fmt.Fprintf(&text, "%s %s %d\n", id, p.value, int64(math.Round(p.at*1000)))
+		}
+		for _, p := range append(r.Histograms, some(r.Histogram)...) {
+			s.families[name] = "histogram"
+			if h, err := p.histogram.read(); err != nil {
+				s.unusable(name, at, err.Error())
+			} else if s.keeps(name) {
+				s.add(name, r.Metric, at, observation{moments: moments{at: int64(math.Round(p.at * 1000))}, dist: h, value: h.count()})
+			}
+		}
+	}
+	lines := &scrape{
+		reporter: s.reporter, source: s.source, file: s.file, families: s.families, units: s.units,
+		series: s.series, order: s.order, begun: s.begun, oneLine: true,
+	}
+	readText(lines, text.String())
+	s.order, s.begun = lines.order, lines.begun
+}
+
+func some(p *point) []point {
+	if p == nil {
+		return nil
+	}
+	return []point{*p}
+}
+
+func labelText(labels map[string]string) string {
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		pairs = append(pairs, name+"="+strconv.Quote(labels[name]))
+	}
+	return strings.Join(pairs, ",")
+}
+
+// read finds the schema of a native histogram by its bounds.
+func (a *nativeAnswer) read() (*native, error) {
+	if a == nil {
+		return nil, fmt.Errorf("its value is missing")
+	}
+	h := &native{schema: mostSchema, buckets: map[int32]float64{}}
+	schemaSet := false
+	for _, b := range a.Buckets {
+		var v [3]float64
+		for i := range v {
+			text, _ := b[i+1].(string)
+			f, err := strconv.ParseFloat(text, 64)
+			if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+				return nil, fmt.Errorf("the bucket %v has no finite bounds", b)
+			}
+			v[i] = f
+		}
+		low, high, n := v[0], v[1], v[2]
+		switch {
+		case n < 0 || low >= high || high <= 0:
+			return nil, errNegative
+		case low <= 0:
+			h.threshold, h.zero = high, n
+			continue
+		}
+		schema := int32(math.Round(-math.Log2(math.Log2(high / low))))
+		index := math.Round(math.Log2(high) * math.Exp2(float64(schema)))
+		if schema < leastSchema || schema > mostSchema || schemaSet && schema != h.schema || math.Abs(index) > math.MaxInt32/2 {
+			return nil, fmt.Errorf("the bounds %v to %v are of no exponential histogram", low, high)
+		}
+		h.schema, schemaSet = schema, true
+		h.buckets[int32(index)] += n
+	}
+	return h, nil
+}
+
+// placeOf finds the line of an error in JSON.
+func placeOf(src []byte, err error, file string) diag.Span {
+	offset := int64(0)
+	switch e := err.(type) {
+	case *json.SyntaxError:
+		offset = e.Offset
+	case *json.UnmarshalTypeError:
+		offset = e.Offset
+	}
+	before := src[:min(max(offset-1, 0), int64(len(src)))]
+	line := 1 + strings.Count(string(before), "\n")
+	col := len([]rune(string(before[strings.LastIndex(string(before), "\n")+1:]))) + 1
+	return diag.Span{File: file, Line: int32(line), Col: int32(col)}
+}
