@@ -7,6 +7,7 @@ import (
 	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/importers/envoy"
 	"github.com/budgetplan/budgetplan/importers/planfile"
+	"github.com/budgetplan/budgetplan/importers/prometheus"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
 
@@ -14,6 +15,7 @@ import (
 var List = []*importers.Importer{
 	planfile.Importer,
 	envoy.Importer,
+	prometheus.Importer,
 }
 
 // Unrecognised is raised for a file that a person named and no importer reads. Files that a search came across are

@@ -37,7 +37,7 @@ type waiting struct {
 type request struct {
 	load.Input
 	as      string // the importer's name, empty to recognise the content
-	service model.Val[string]
+	ref     model.SourceRef
 	from    diag.Span // where a plan names it, nowhere for the command line
 }
 
@@ -52,11 +52,30 @@ func read(set load.Set, opts Options) (*reader, error) {
 			return nil, err
 		}
 	}
+	r.importWaiting()
+	return r, nil
+}
+
+// importWaiting imports what waits, each kind that completes itself from several sources at once.
+func (r *reader) importWaiting() {
+	together := map[*importers.Importer][]*importers.Source{}
+	var kinds []*importers.Importer
 	for _, w := range r.waiting {
 		w.source.Platforms = r.platforms
-		r.take(w.importer, w.source)
+		if w.importer.Together == nil {
+			r.take(w.importer, w.source)
+			continue
+		}
+		if together[w.importer] == nil {
+			kinds = append(kinds, w.importer)
+		}
+		together[w.importer] = append(together[w.importer], w.source)
 	}
-	return r, nil
+	for _, kind := range kinds {
+		fragments, findings := kind.Together(together[kind])
+		r.fragments = append(r.fragments, fragments...)
+		r.findings = append(r.findings, findings...)
+	}
 }
 
 // input reads one file. Its error is one that ends the run: a file that a person named cannot be read.
@@ -73,7 +92,7 @@ func (r *reader) input(q request) error {
 		r.unread(q, err)
 		return nil
 	}
-	source := &importers.Source{File: q.File, Bytes: src, Service: q.service}
+	source := &importers.Source{File: q.File, Bytes: src, Service: q.ref.Service, Ref: q.ref}
 	importer := r.recognise(q, source)
 	if importer == nil {
 		return nil
@@ -174,7 +193,7 @@ func (r *reader) follow(f *model.Fragment) error {
 			if !in.Named {
 				as = "" // a directory has files of every kind
 			}
-			if err := r.input(request{Input: in, as: as, service: s.Service, from: s.Files.Span()}); err != nil {
+			if err := r.input(request{Input: in, as: as, ref: s, from: s.Files.Span()}); err != nil {
 				return err
 			}
 		}
