@@ -3,6 +3,8 @@
 package importers
 
 import (
+	"bytes"
+
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -14,6 +16,8 @@ type Importer struct {
 	Name string
 	// Title says in a few words what the importer reads, for messages and docs.
 	Title string
+	// Binary is set where the content may have NUL bytes; other importers are never asked about such.
+	Binary bool
 	// Recognise reports whether the content is of this kind. It looks at the content alone, never at the name.
 	Recognise func(*Source) bool
 	// Import gives everything that the source says, each value with its place. It always gives a fragment,
@@ -40,6 +44,11 @@ type Source struct {
 
 	yaml         *yamlsrc.File
 	yamlFindings []diag.Finding
+}
+
+// Binary reports whether the content is no text: a NUL byte at its start.
+func (s *Source) Binary() bool {
+	return bytes.IndexByte(s.Bytes[:min(len(s.Bytes), 8000)], 0) >= 0
 }
 
 // YAML parses the source once, as YAML or JSON. The file is never nil; the findings are syntax errors.

@@ -45,7 +45,8 @@ func Names() []string {
 
 // Recognise gives the importer that reads a content, nil where none does.
 func Recognise(src *importers.Source) *importers.Importer {
-	i := slices.IndexFunc(List, func(im *importers.Importer) bool { return im.Recognise(src) })
+	binary := src.Binary()
+	i := slices.IndexFunc(List, func(im *importers.Importer) bool { return (im.Binary || !binary) && im.Recognise(src) })
 	if i < 0 {
 		return nil
 	}

@@ -95,7 +95,7 @@ func retryKeys[T any](at func(*T) *model.Val[int32], spelled func(to *T, key str
 	one := func(name, doc string, f form[int32]) key[T] {
 		return custom(name, doc, f.formInfo, func(r *reader, n *yamlsrc.Node, to *T) {
 			if v, ok := f.read(r, n); ok {
-				*at(to) = model.At(v, n.Span())
+				*at(to) = written(r, v, n)
 				spelled(to, name)
 			}
 		})
@@ -234,7 +234,7 @@ var backoffForm = formInfo{
 // readBackoff stores a constant or a list as waits without jitter: it replaces all of an inherited back-off.
 func readBackoff(r *reader, n *yamlsrc.Node, w *model.Waiter) {
 	fixed := func(waits []model.Duration) {
-		w.Backoff = model.Backoff{Waits: model.At(waits, n.Span()), Jitter: model.At(model.Jitter{}, n.Span())}
+		w.Backoff = model.Backoff{Waits: written(r, waits, n), Jitter: written(r, model.Jitter{}, n)}
 	}
 	switch n.Kind() {
 	case yamlsrc.Scalar:

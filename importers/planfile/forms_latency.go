@@ -53,7 +53,7 @@ func readLatency(r *reader, n *yamlsrc.Node, l *model.Latency) {
 	switch n.Kind() {
 	case yamlsrc.Scalar:
 		if d, ok := duration.read(r, n); ok {
-			l.Exact = model.At(d, n.Span())
+			l.Exact = written(r, d, n)
 		}
 	case yamlsrc.Map:
 		readDistribution(r, n, l)
@@ -63,13 +63,13 @@ func readLatency(r *reader, n *yamlsrc.Node, l *model.Latency) {
 }
 
 func readDistribution(r *reader, n *yamlsrc.Node, l *model.Latency) {
-	outer := r.key
+	outer, outerAt := r.key, r.keyAt
 	for _, p := range n.Pairs() {
 		name := p.Key.Text()
 		if isUser(name) || p.Key.Broken() || p.Value.Broken() {
 			continue
 		}
-		r.key = name
+		r.key, r.keyAt = name, p.Key.Span()
 		if k := latencyTable.find(name); k != nil {
 			k.read(r, p.Value, l)
 			continue
@@ -80,10 +80,10 @@ func readDistribution(r *reader, n *yamlsrc.Node, l *model.Latency) {
 			continue
 		}
 		if d, ok := duration.read(r, p.Value); ok {
-			l.Points = append(l.Points, model.Point{P: share, V: model.At(d, p.Value.Span())})
+			l.Points = append(l.Points, model.Point{P: share, V: written(r, d, p.Value)})
 		}
 	}
-	r.key = outer
+	r.key, r.keyAt = outer, outerAt
 	sortPoints(r, l.Points)
 	if l.Min.Set() && l.Max.Set() && l.Min.V > l.Max.V {
 		r.report(badValue, l.Min.Span(), problem{fmt.Sprintf("`min` %s is above `max` %s", l.Min.V, l.Max.V), "exchange the two"})

@@ -144,7 +144,7 @@ func readLocalWork(r *reader, n *yamlsrc.Node, s *model.Service) {
 	switch n.Kind() {
 	case yamlsrc.Scalar:
 		if d, ok := duration.read(r, n); ok {
-			s.Before = model.At(d, n.Span())
+			s.Before = written(r, d, n)
 		}
 	case yamlsrc.Map:
 		localWorkTable.read(r, n, s)

@@ -182,9 +182,9 @@ var sourceTable = table[model.SourceRef]{
 	what: "a source",
 	keys: []key[model.SourceRef]{
 		field("service", "Whose calls these are, where the file does not say.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Service }),
-		field("metric", "The histogram to read.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Metric }),
-		field("caller", "The label that names the caller.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Caller }),
-		field("callee", "The label that names the callee.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Callee }),
+		field("metric", "The one histogram or summary to read.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Metric }),
+		field("caller", "The label that names the caller, or the caller itself where no series has such a label.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Caller }),
+		field("callee", "The label that names the callee, or the callee itself where no series has such a label.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Callee }),
 		field("unit", "The unit of the metric.", enum("unit", []string{"ns", "us", "ms", "s"}, itself), func(s *model.SourceRef) *model.Val[string] { return &s.Unit }),
 	},
 }

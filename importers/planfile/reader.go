@@ -22,6 +22,7 @@ type reader struct {
 	findings []diag.Finding
 	// subject is the entrypoint, service or call that is being read, key the key whose value is.
 	subject, key string
+	keyAt        diag.Span
 	// homes says for every key of the language whose key it is, for a key in the wrong place.
 	homes map[string][]string
 	// entrypoints and services are where each name was first defined.

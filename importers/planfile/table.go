@@ -6,6 +6,7 @@ import (
 
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
 )
 
 // object is a JSON Schema, or a part of one.
@@ -48,9 +49,14 @@ type exclusive struct {
 func field[T, V any](name, doc string, f form[V], at func(*T) *model.Val[V]) key[T] {
 	return key[T]{name: name, doc: doc, form: f.formInfo, read: func(r *reader, n *yamlsrc.Node, to *T) {
 		if v, ok := f.read(r, n); ok {
-			*at(to) = model.At(v, n.Span())
+			*at(to) = written(r, v, n)
 		}
 	}}
+}
+
+// written makes a value of the key that is being read.
+func written[V any](r *reader, v V, n *yamlsrc.Node) model.Val[V] {
+	return model.Val[V]{V: v, From: &diag.Origin{Span: n.Span(), Key: r.keyAt}}
 }
 
 // custom makes a key that stores in a way of its own.
@@ -100,7 +106,7 @@ func (t *table[T]) read(r *reader, n *yamlsrc.Node, to *T) {
 		r.wrongShape(n, "a mapping")
 		return
 	}
-	outer := r.key
+	outer, outerAt := r.key, r.keyAt
 	for _, p := range n.Pairs() {
 		name := p.Key.Text()
 		if isUser(name) || p.Key.Broken() {
@@ -111,11 +117,12 @@ func (t *table[T]) read(r *reader, n *yamlsrc.Node, to *T) {
 			r.unknown(p.Key, t.what, t.names())
 			continue
 		}
-		if r.key = name; !p.Value.Broken() {
+		r.key, r.keyAt = name, p.Key.Span()
+		if !p.Value.Broken() {
 			k.read(r, p.Value, to)
 		}
 	}
-	r.key = outer
+	r.key, r.keyAt = outer, outerAt
 	t.check(r, n)
 }
 

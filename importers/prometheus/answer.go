@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	prom "github.com/prometheus/common/model"
+
 	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
@@ -93,6 +95,7 @@ func readAnswer(s *scrape, src []byte) {
 // take hands plain samples to the reader of the text format, and native histograms on as they are.
 func (s *scrape) take(results []result, at diag.Span) {
 	var text strings.Builder
+	s.oneLine = true
 	for _, r := range results {
 		name := r.Metric["__name__"]
 		if name == "" {
@@ -100,30 +103,49 @@ func (s *scrape) take(results []result, at diag.Span) {
 			continue
 		}
 		delete(r.Metric, "__name__")
-		id := name
-		if !strings.Contains(name, ".") {
-			id += "{" + labelText(r.Metric) + "}"
-		} else {
-			id = "{" + strconv.Quote(name) + "," + labelText(r.Metric) + "}"
-		}
+		id := identity(name, r.Metric)
 		for _, p := range append(r.Values, some(r.Value)...) {
-			fmt.Fprintf(&text, "%s %s %d\n", id, p.value, int64(math.Round(p.at*1000)))
+			v, err := strconv.ParseFloat(p.value, 64)
+			if err != nil {
+				s.unusable(name, at, "`"+plain(p.value)+"` is no number")
+				continue
+			}
+			fmt.Fprintf(&text, "%s %v %d\n", id, v, p.ms())
 		}
 		for _, p := range append(r.Histograms, some(r.Histogram)...) {
 			s.families[name] = "histogram"
 			if h, err := p.histogram.read(); err != nil {
 				s.unusable(name, at, err.Error())
 			} else if s.keeps(name) {
-				s.add(name, r.Metric, at, observation{moments: moments{at: int64(math.Round(p.at * 1000))}, dist: h, value: h.count()})
+				s.add(name, r.Metric, at, observation{moments: moments{at: p.ms()}, dist: h, value: h.count()})
 			}
 		}
 	}
-	lines := &scrape{
-		reporter: s.reporter, source: s.source, file: s.file, families: s.families, units: s.units,
-		series: s.series, order: s.order, begun: s.begun, oneLine: true,
+	readText(s, text.String())
+}
+
+// ms gives the time of a point in ms.
+func (p *point) ms() int64 { return int64(math.Round(min(max(p.at, -1e12), 1e12) * 1000)) }
+
+// identity writes a name and labels as the text format does, quoted where they have other letters than it once took.
+func identity(name string, labels map[string]string) string {
+	var pairs []string
+	if !prom.LegacyValidation.IsValidMetricName(name) {
+		pairs = append(pairs, quoted(name))
+		name = ""
 	}
-	readText(lines, text.String())
-	s.order, s.begun = lines.order, lines.begun
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		key := label
+		if !prom.LegacyValidation.IsValidLabelName(key) {
+			key = quoted(key)
+		}
+		pairs = append(pairs, key+"="+quoted(labels[label]))
+	}
+	return name + "{" + strings.Join(pairs, ",") + "}"
+}
+
+func quoted(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
 
 func some(p *point) []point {
@@ -131,14 +153,6 @@ func some(p *point) []point {
 		return nil
 	}
 	return []point{*p}
-}
-
-func labelText(labels map[string]string) string {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		pairs = append(pairs, name+"="+strconv.Quote(labels[name]))
-	}
-	return strings.Join(pairs, ",")
 }
 
 // read finds the schema of a native histogram by its bounds.

@@ -227,6 +227,7 @@ func (e *edges) target(s *scrape, x *series) string {
 
 // host takes off an address what is no part of a name: `dns:///product:50051` is `product`.
 func host(address string) string {
+	address = strings.TrimRight(address, ";") // Istio ends its clusters' names so
 	if i := strings.Index(address, "://"); i >= 0 {
 		address = strings.TrimLeft(address[i+3:], "/")
 		address = address[strings.LastIndexByte(address, '/')+1:]

@@ -27,6 +27,7 @@ const importerName = "prometheus"
 var Importer = &importers.Importer{
 	Name:      importerName,
 	Title:     "Prometheus scrapes: text, OpenMetrics, protobuf, answers of the HTTP API",
+	Binary:    true,
 	Recognise: recognise,
 	Import: func(src *importers.Source) (*model.Fragment, []diag.Finding) {
 		fragments, found := together([]*importers.Source{src})
@@ -124,7 +125,7 @@ func (s *scrape) nothing(e *edges) {
 		return // that has been said
 	}
 	at := diag.Span{File: s.file}
-	f := importers.NotUnderstood.New("", at, "`%s` has no latency: %s are of no kind that is known", s.file, count(len(s.families), "metric family", "metric families"))
+	f := importers.NotUnderstood.New("", at, "`%s` has no latency: %s of no kind that is known", s.file, count(len(s.families), "its metric is", "its %d metrics are"))
 	switch {
 	case s.nameless > 0:
 		f.Message = fmt.Sprintf("`%s` has values without the name of a metric", s.file)
@@ -132,7 +133,7 @@ func (s *scrape) nothing(e *edges) {
 	case len(s.families) == 0:
 		f.Message = fmt.Sprintf("`%s` has no sample", s.file)
 	case e.empty > 0:
-		f.Message = fmt.Sprintf("`%s` has no latency: nothing was observed in %s", s.file, count(e.empty, "series", "series"))
+		f.Message = fmt.Sprintf("`%s` has no latency: %s", s.file, count(e.empty, "nothing was observed in its series", "nothing was observed in its %d series"))
 		f.Help = "take the scrape under load"
 	default:
 		if names := s.examples(); names != "" {
@@ -157,9 +158,10 @@ func (s *scrape) examples() string {
 	return ": " + strings.Join(names, ", ")
 }
 
+// count puts a number into the form for many, unless it is one.
 func count(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + one
+		return one
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	return fmt.Sprintf(many, n)
 }

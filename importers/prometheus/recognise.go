@@ -31,7 +31,7 @@ func kindOf(src []byte) kind {
 		return isProtobuf
 	case len(start) > 0 && start[0] == '<':
 		return isPage
-	case len(start) > 0 && (start[0] == '[' || start[0] == '{' && !bytes.HasPrefix(start, []byte(`{"__name__"`)) && answerKeys.Match(start)):
+	case len(start) > 0 && answerKeys.Match(start):
 		return isAnswer
 	case bytes.IndexByte(start, 0) >= 0 && !textLine(start):
 		return isBinary
@@ -70,7 +70,8 @@ func recognise(src *importers.Source) bool {
 	case isProtobuf:
 		return true
 	case isAnswer:
-		return bytes.Contains(src.Bytes[:min(len(src.Bytes), head)], []byte(`"resultType"`))
+		top := src.Bytes[:min(len(src.Bytes), head)]
+		return bytes.Contains(top, []byte(`"resultType"`)) || bytes.Contains(top, []byte(`"errorType"`))
 	case isText:
 		return textLine(src.Bytes[:min(len(src.Bytes), head)])
 	}

@@ -94,5 +94,5 @@ func (r *reporter) unread(kind, subject string, severity diag.Severity, at diag.
 
 // plain puts what a parser says into one line without quotes that would break it.
 func plain(text string) string {
-	return strings.TrimSuffix(strings.ReplaceAll(text, "\n", `\n`), ".")
+	return strings.TrimSuffix(strings.NewReplacer("\n", `\n`, `"`, "`").Replace(text), ".")
 }

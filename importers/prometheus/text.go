@@ -262,7 +262,7 @@ func quoteName(name string) string {
 	if prom.LegacyValidation.IsValidMetricName(name) {
 		return name
 	}
-	return `"` + name + `"`
+	return quoted(name)
 }
 
 // labelsOf gives the labels of a series by name.

@@ -10,7 +10,52 @@ import (
 // the one for YAML, and knows no longest key.
 func (p *parser) isJSON() bool {
 	text := bytes.TrimLeft(p.file.src, " \t\r\n")
-	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text)
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' && text[0] != '/' {
+		return false
+	}
+	if json.Valid(text) {
+		return true
+	}
+	plain := withoutComments(p.file.src)
+	if plain == nil || !json.Valid(plain) {
+		return false
+	}
+	p.file.src = plain
+	return true
+}
+
+// withoutComments blanks out the comments of JSON, which people write although it has none: what is left stands at its
+// place. It gives nil where there are none.
+func withoutComments(src []byte) []byte {
+	var out []byte
+	for i := 0; i < len(src); i++ {
+		end := 0
+		switch rest := src[i:]; {
+		case rest[0] == '"':
+			i += quotedLength(rest) - 1
+			continue
+		case bytes.HasPrefix(rest, []byte("//")):
+			if end = bytes.IndexByte(rest, '\n'); end < 0 {
+				end = len(rest)
+			}
+		case bytes.HasPrefix(rest, []byte("/*")):
+			if end = bytes.Index(rest[2:], []byte("*/")) + 4; end < 4 {
+				return nil
+			}
+		default:
+			continue
+		}
+		if out == nil {
+			out = bytes.Clone(src)
+		}
+		for k := i; k < i+end; k++ {
+			if out[k] != '\n' && out[k] != '\r' {
+				out[k] = ' '
+			}
+		}
+		i += end - 1
+	}
+	return out
 }
 
 // countJSON bounds the number of values of a JSON text from above.

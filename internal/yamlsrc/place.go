@@ -14,8 +14,13 @@ func (n *Node) Span() diag.Span {
 	if n == nil {
 		return diag.Span{}
 	}
+	return n.file.outward(n.span())
+}
+
+// span is the place in the node's own file, which may be a text inside of another.
+func (n *Node) span() diag.Span {
 	at := diag.Span{File: n.file.Name, Line: n.line, Col: n.col}
-	start, end, ok := n.Bytes()
+	start, end, ok := n.bytes()
 	start, end = start-n.file.bom, end-n.file.bom
 	at.Col += int32(utf8.RuneCount(n.file.src[n.offset:start]))
 	if ok {
@@ -25,11 +30,20 @@ func (n *Node) Span() diag.Span {
 }
 
 // Bytes gives the byte range of a scalar of one line in the source, quotes included. For everything else ok is
-// false and start is where the value begins.
+// false and start is where the value begins. So it is for a value inside of a text (see Inside), with the start of
+// the text.
 func (n *Node) Bytes() (start, end int, ok bool) {
 	if n == nil {
 		return 0, 0, false
 	}
+	if outer := n.file.outer; outer != nil {
+		start, end, _ = outer.Bytes()
+		return start, end, false
+	}
+	return n.bytes()
+}
+
+func (n *Node) bytes() (start, end int, ok bool) {
 	start = n.file.skipProperties(int(n.offset))
 	rest := n.file.src[start:]
 	switch {

@@ -42,6 +42,11 @@ type File struct {
 	src    []byte  // without a byte order mark
 	bom    int     // bytes of the byte order mark
 	starts []int32 // byte offset of every line, made on demand
+
+	// outer is the text that the file stands in, nil for a file of its own; indent is the columns before each of
+	// its lines, negative where the text is not written line by line.
+	outer  *Node
+	indent int32
 }
 
 // Kind is the shape of a node.

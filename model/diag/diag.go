@@ -71,7 +71,17 @@ func (d *Default) String() string {
 // Span of the thing that it was supplied for, if there is one.
 type Origin struct {
 	Span
+	// Key is the place of the key that the value stands behind, nowhere for a value without one.
+	Key     Span
 	Default *Default
+}
+
+// Place is where to point a reader: the key of the value, else the value itself.
+func (o *Origin) Place() Span {
+	if !o.Key.Nowhere() {
+		return o.Key
+	}
+	return o.Span
 }
 
 // Written reports whether a person wrote the value.
@@ -139,7 +149,7 @@ type Finding struct {
 // Place is the span to point at.
 func (f *Finding) Place() Span {
 	if f.At.Line == 0 && f.Cause != nil && f.At.File == "" {
-		return f.Cause.Span
+		return f.Cause.Place()
 	}
 	return f.At
 }

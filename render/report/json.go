@@ -256,7 +256,7 @@ func jsonFinding(o *object, f *diag.Finding) {
 		o.text("text", n.Text)
 		var at diag.Span
 		if n.At != nil {
-			at = n.At.Span
+			at = n.At.Place()
 		}
 		o.at(at)
 		jsonDefault(o, n.At)

@@ -157,11 +157,11 @@ func origin(o *diag.Origin) string {
 	case o == nil:
 		return ""
 	case o.Default == nil:
-		return clean(o.Span.String())
+		return clean(o.Place().String())
 	case o.File == "":
 		return clean(o.Default.String())
 	}
-	return clean(o.Span.String() + ", " + o.Default.String())
+	return clean(o.Place().String() + ", " + o.Default.String())
 }
 
 // place points at the finding: the line itself, or the name of the default that nobody wrote a line for.

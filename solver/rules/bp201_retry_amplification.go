@@ -131,7 +131,7 @@ func (a *amplification) finding() diag.Finding {
 		name, attemptsText(got), p.rootName(a.at.AttemptsRoot), a.product(), countText(limit))
 	f.Severity, f.Cause, f.Touched = severity, a.cause, a.at.Touched
 	if a.cause != nil {
-		f.At = a.cause.Span
+		f.At = a.cause.Place()
 	}
 	var origins []*diag.Origin
 	for _, l := range a.layers {

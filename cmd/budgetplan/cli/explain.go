@@ -207,7 +207,7 @@ func lineText(l solver.Line) string {
 	}
 	switch {
 	case l.From.Written():
-		text += "  " + l.From.Span.String()
+		text += "  " + l.From.Place().String()
 	case l.From != nil:
 		text += "  " + l.From.Default.String()
 	case l.See != "":

@@ -8,7 +8,8 @@ import (
 )
 
 // Near gives the files that a plan names: a path, a directory, or a glob with `*`, `?`, `[…]` and `**` for any folders,
-// relative to the plan. It is empty where nothing matches, and an *Error where a path cannot be read.
+// relative to the plan. Files of a directory or a glob count as found, not as named. It is empty where nothing
+// matches, and an *Error where a path cannot be read.
 func Near(plan, pattern string) ([]Input, error) {
 	path := Beside(plan, pattern)
 	if !strings.ContainsAny(pattern, "*?[") {
@@ -25,7 +26,7 @@ func Near(plan, pattern string) ([]Input, error) {
 	expand(root, strings.Split(strings.TrimPrefix(path, root), string(filepath.Separator)), found)
 	var inputs []Input
 	for f := range found {
-		inputs = append(inputs, Input{f, true})
+		inputs = append(inputs, Input{File: f})
 	}
 	slices.SortFunc(inputs, func(a, b Input) int { return strings.Compare(a.File, b.File) })
 	return inputs, nil

@@ -26,7 +26,8 @@ type Error struct{ Message, Help, Cause string }
 
 func (e *Error) Error() string { return e.Message }
 
-// Input is one file to read. Named is true where a person named it: on the command line or in `sources`.
+// Input is one file to read. Named is true where a person named it, on the command line or in `sources`, and false
+// where a directory or a glob has it.
 type Input struct {
 	File  string
 	Named bool

@@ -2,9 +2,10 @@ package pipeline
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/load"
@@ -16,60 +17,68 @@ import (
 )
 
 // reader turns a set of inputs into fragments. Plans are imported as they are met, since their sources and platforms
-// say how the rest is read; configs and metrics follow.
+// say how the rest is read; configs and metrics follow, in the order of their names, so that the order of the arguments
+// never shows.
 type reader struct {
 	loader    *load.Loader
-	seen      map[string]bool
-	waiting   []waiting
+	plans     map[string]bool // plan and policy files that were read
+	jobs      []job
 	platforms map[string]model.Val[string]
 	fragments []*model.Fragment
 	findings  []diag.Finding
 	skipped   []model.Read
 }
 
-// waiting is a config that is imported once all plans are known.
-type waiting struct {
+// job is a config that is imported once all plans are known. A file that several sources name, for the calls of
+// different services or for different metrics, is as many jobs.
+type job struct {
+	request
 	importer *importers.Importer
-	source   *importers.Source
+	bytes    []byte
 }
 
 // request is one input with what is known of it before it is read.
 type request struct {
 	load.Input
-	as      string // the importer's name, empty to recognise the content
-	ref     model.SourceRef
-	from    diag.Span // where a plan names it, nowhere for the command line
+	as   string          // the importer's name, empty to recognise the content
+	ref  model.SourceRef // what a plan says of it, zero for the command line
+	from diag.Span       // where a plan names it, nowhere for the command line
 }
 
 func read(set load.Set, opts Options) (*reader, error) {
-	r := &reader{loader: opts.Loader, seen: map[string]bool{}, platforms: map[string]model.Val[string]{}}
-	for _, in := range set.Inputs {
+	r := &reader{loader: opts.Loader, plans: map[string]bool{}, platforms: map[string]model.Val[string]{}}
+	inputs := slices.SortedStableFunc(slices.Values(set.Inputs), func(a, b load.Input) int { return cmp.Compare(a.File, b.File) })
+	for _, in := range inputs {
 		as := ""
 		if in.Named {
 			as = opts.As
 		}
-		if err := r.input(request{Input: in, as: as}); err != nil {
+		if _, err := r.input(request{Input: in, as: as}); err != nil {
 			return nil, err
 		}
 	}
-	r.importWaiting()
+	r.importJobs()
+	slices.SortStableFunc(r.skipped, func(a, b model.Read) int { return cmp.Compare(a.File, b.File) })
+	r.skipped = slices.CompactFunc(r.skipped, func(a, b model.Read) bool { return a.File == b.File })
 	return r, nil
 }
 
-// importWaiting imports what waits, each kind that completes itself from several sources at once.
-func (r *reader) importWaiting() {
+// importJobs imports what waits, each kind that completes itself from several sources at once.
+func (r *reader) importJobs() {
 	together := map[*importers.Importer][]*importers.Source{}
 	var kinds []*importers.Importer
-	for _, w := range r.waiting {
-		w.source.Platforms = r.platforms
-		if w.importer.Together == nil {
-			r.take(w.importer, w.source)
+	for _, j := range r.settled() {
+		source := j.source()
+		source.Platforms = r.platforms
+		if j.importer.Together == nil {
+			f := r.take(j.importer, source)
+			r.checkKind(&j, f)
 			continue
 		}
-		if together[w.importer] == nil {
-			kinds = append(kinds, w.importer)
+		if together[j.importer] == nil {
+			kinds = append(kinds, j.importer)
 		}
-		together[w.importer] = append(together[w.importer], w.source)
+		together[j.importer] = append(together[j.importer], source)
 	}
 	for _, kind := range kinds {
 		fragments, findings := kind.Together(together[kind])
@@ -78,33 +87,82 @@ func (r *reader) importWaiting() {
 	}
 }
 
-// input reads one file. Its error is one that ends the run: a file that a person named cannot be read.
-func (r *reader) input(q request) error {
-	if r.seen[q.File] {
-		return nil
+// settled gives the jobs in the order of their files, once each. Where a source says more of a file than its
+// name, the command line or a source that says less of it adds nothing.
+func (r *reader) settled() []job {
+	slices.SortStableFunc(r.jobs, func(a, b job) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.importer.Name, b.importer.Name), slices.Compare(a.words(), b.words()))
+	})
+	var out []job
+	for i, j := range r.jobs {
+		if i > 0 && len(out) > 0 {
+			last := &out[len(out)-1]
+			switch same := last.File == j.File && last.importer == j.importer; {
+			case same && slices.Equal(last.words(), j.words()):
+				continue
+			case same && strings.Join(last.words(), "") == "":
+				*last = j
+				continue
+			}
+		}
+		out = append(out, j)
 	}
-	r.seen[q.File] = true
+	return out
+}
+
+// words are what a source says of a file besides its name.
+func (q *request) words() []string {
+	return []string{q.ref.Service.V, q.ref.Metric.V, q.ref.Caller.V, q.ref.Callee.V, q.ref.Unit.V}
+}
+
+func (j *job) source() *importers.Source {
+	return &importers.Source{File: j.File, Bytes: j.bytes, Service: j.ref.Service, Ref: j.ref}
+}
+
+// checkKind says that a file which a source names has nothing of the kind that the source says.
+func (r *reader) checkKind(j *job, f *model.Fragment) {
+	if j.from.Nowhere() || len(f.Calls) > 0 || len(f.Services) > 0 || j.importer.Recognise(j.source()) {
+		return
+	}
+	found := all.Unrecognised.New(j.File, j.from, "`%s` is not what `%s` reads: %s", j.File, j.importer.Name, j.importer.Title)
+	if other := all.Recognise(j.source()); other != nil {
+		found.Help = fmt.Sprintf("its content is what `%s` reads", other.Name)
+	}
+	r.findings = append(r.findings, found)
+}
+
+// input reads one file, and reports whether it is of the kind that is asked for. Its error is one that ends the run:
+// a file that a person named cannot be read.
+func (r *reader) input(q request) (ok bool, err error) {
+	if r.plans[q.File] {
+		return true, nil
+	}
 	src, err := r.loader.Read(q.File)
 	if err != nil {
 		if q.Named && q.from.Nowhere() {
-			return err
+			return false, err
 		}
 		r.unread(q, err)
-		return nil
+		return false, nil
 	}
-	source := &importers.Source{File: q.File, Bytes: src, Service: q.ref.Service, Ref: q.ref}
-	importer := r.recognise(q, source)
-	if importer == nil {
-		return nil
+	j := job{request: q, bytes: src}
+	source := j.source()
+	if j.importer = r.recognise(q, source); j.importer == nil {
+		return false, nil
 	}
 	r.loader.Keep(q.File, src)
-	if importer.Name != planName {
-		r.waiting = append(r.waiting, waiting{importer, source})
-		return nil
+	if j.importer.Name != planName {
+		r.jobs = append(r.jobs, j)
+		return true, nil
 	}
-	f := r.take(importer, source)
-	maps.Copy(r.platforms, f.Platforms)
-	return r.follow(f)
+	r.plans[q.File] = true
+	f := r.take(j.importer, source)
+	for platform, version := range f.Platforms {
+		if _, known := r.platforms[platform]; !known {
+			r.platforms[platform] = version
+		}
+	}
+	return true, r.follow(f)
 }
 
 // planName is the importer of plan files.
@@ -118,15 +176,14 @@ func (r *reader) take(importer *importers.Importer, source *importers.Source) *m
 	return f
 }
 
-// recognise finds the importer of a content. Where there is none it says so, and gives nil.
+// recognise finds the importer of a content. Where there is none it says so, and gives nil. What a search comes
+// across is of the kind that the search is for, or left out.
 func (r *reader) recognise(q request, source *importers.Source) *importers.Importer {
-	if q.as != "" {
-		if im := all.Named(q.as); im != nil {
-			return im
-		}
-	}
-	binary := bytes.IndexByte(source.Bytes[:min(len(source.Bytes), 8000)], 0) >= 0
-	if !binary {
+	named := all.Named(q.as)
+	switch {
+	case named != nil && q.Named, named != nil && (named.Binary || !source.Binary()) && named.Recognise(source):
+		return named
+	case named == nil:
 		if im := all.Recognise(source); im != nil {
 			return im
 		}
@@ -137,20 +194,27 @@ func (r *reader) recognise(q request, source *importers.Source) *importers.Impor
 	switch {
 	case len(bytes.TrimSpace(source.Bytes)) == 0:
 		skip("empty")
-	case binary:
+	case source.Binary():
 		skip("binary")
+	case named != nil:
+		skip("not of the kind " + named.Name)
 	default:
 		skip("not recognised")
 	}
-	if !q.Named {
-		return nil
+	if q.Named {
+		r.unrecognised(q, source)
 	}
-	if !binary {
+	return nil
+}
+
+// unrecognised says why a file that a person named is not read.
+func (r *reader) unrecognised(q request, source *importers.Source) {
+	if !source.Binary() {
 		// What does not parse is of no kind because of that: the syntax error is the finding.
 		if _, findings := source.YAML(); len(findings) > 0 {
 			r.loader.Keep(q.File, source.Bytes)
 			r.findings = append(r.findings, findings...)
-			return nil
+			return
 		}
 	}
 	f := all.Unrecognised.New(q.File, diag.Span{File: q.File}, "`%s` is of no kind that budgetplan reads", q.File)
@@ -159,7 +223,6 @@ func (r *reader) recognise(q request, source *importers.Source) *importers.Impor
 		f.At = q.from
 	}
 	r.findings = append(r.findings, f)
-	return nil
 }
 
 // unread notes a file that a search or a source came across and that cannot be read.
@@ -177,29 +240,46 @@ func (r *reader) unread(q request, err error) {
 // follow reads what a plan names: its sources and its policy.
 func (r *reader) follow(f *model.Fragment) error {
 	for _, s := range f.Sources {
-		if !s.Files.Set() {
-			continue
-		}
-		inputs, err := load.Near(f.File, s.Files.V)
-		if err == nil && len(inputs) == 0 {
-			err = fmt.Errorf("no file matches `%s`", s.Files.V)
-		}
-		if err != nil {
-			r.badPath(s.Files.Span(), err)
-			continue
-		}
-		for _, in := range inputs {
-			as := s.Dialect
-			if !in.Named {
-				as = "" // a directory has files of every kind
-			}
-			if err := r.input(request{Input: in, as: as, ref: s, from: s.Files.Span()}); err != nil {
+		if s.Files.Set() {
+			if err := r.sourceOf(f, s); err != nil {
 				return err
 			}
 		}
 	}
 	if f.PolicyFile.Set() {
 		r.policy(f)
+	}
+	return nil
+}
+
+// sourceOf reads the files of one element of `sources`.
+func (r *reader) sourceOf(f *model.Fragment, s model.SourceRef) error {
+	at := s.Files.Span()
+	if all.Named(s.Dialect) == nil {
+		found := importers.BadValue.New("", at, "`%s` is no kind of file that budgetplan reads", s.Dialect)
+		found.Help = "the kinds are " + list(all.Names())
+		r.findings = append(r.findings, found)
+	}
+	inputs, err := load.Near(f.File, s.Files.V)
+	if err == nil && len(inputs) == 0 {
+		err = fmt.Errorf("no file matches `%s`", s.Files.V)
+	}
+	if err != nil {
+		r.badPath(at, err)
+		return nil
+	}
+	any := false
+	for _, in := range inputs {
+		ok, err := r.input(request{Input: in, as: s.Dialect, ref: s, from: at})
+		if err != nil {
+			return err
+		}
+		any = any || ok || in.Named
+	}
+	if !any {
+		found := all.Unrecognised.New("", at, "none of the %d files of `%s` is what `%s` reads", len(inputs), s.Files.V, s.Dialect)
+		found.Help = "name the files that have the timeouts"
+		r.findings = append(r.findings, found)
 	}
 	return nil
 }
@@ -222,10 +302,10 @@ func list(names []string) string { return "`" + strings.Join(names, "`, `") + "`
 // policy reads the file that a plan names under `policy`.
 func (r *reader) policy(f *model.Fragment) {
 	file := load.Beside(f.File, f.PolicyFile.V)
-	if r.seen[file] {
+	if r.plans[file] {
 		return
 	}
-	r.seen[file] = true
+	r.plans[file] = true
 	src, err := r.loader.Read(file)
 	if err != nil {
 		r.skipped = append(r.skipped, model.Read{File: file, Skipped: "cannot be read"})
