@@ -13,7 +13,9 @@ type Fragment struct {
 	// Structure is true for a plan file: its flows say how calls follow each other, its limits are a person's wish.
 	// False for a config or metrics: limits are what runs, the flow is only what is known of it.
 	Structure bool
-	Defaults  Defaults
+	// Observed is true for metrics and traces: what was measured, which stands beside what is configured.
+	Observed bool
+	Defaults Defaults
 	Sources   []SourceRef
 	Aliases   []Alias
 	Policy    Policy
@@ -21,6 +23,8 @@ type Fragment struct {
 	PolicyFile  Val[string]
 	Platforms   map[string]Val[string]
 	LineIgnores []Ignore
+	// Without says what a source without a call is instead, for the message that nothing was checked.
+	Without string
 
 	index map[string]ServiceID
 }
@@ -46,6 +50,16 @@ type Alias struct {
 	Service string
 	Names   []Val[string]
 	At      diag.Span
+}
+
+// Has reports whether the fragment has a service of that name.
+func (f *Fragment) Has(name string) bool {
+	for i := range f.Services {
+		if f.Services[i].Name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // Service finds or adds a service by name and gives its id in the fragment.

@@ -24,6 +24,8 @@ type Plan struct {
 	LineIgnores []Ignore
 	// Read says of every file what it was read as.
 	Read []Read
+	// Joined are the names of sources that stand for a service with another name, Left those that stand for none.
+	Joined, Left []Joined
 }
 
 // Read is one input: As names the importer, empty where the file was skipped for the reason in Skipped.
@@ -31,6 +33,15 @@ type Read struct {
 	File, As string
 	Calls    int
 	Skipped  string
+	// Alone are the calls that only this file knows, where another has calls too.
+	Alone []CallID
+}
+
+// Joined is a name in a source with the service that it was taken for, and why; for a name that was taken for none,
+// why not.
+type Joined struct {
+	Name, Service, Why string
+	At                 diag.Span
 }
 
 // Entrypoint is where requests come in. SLO is a target, Timeout is when the client gives up.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/importers/envoy"
+	"github.com/budgetplan/budgetplan/importers/grpc"
 	"github.com/budgetplan/budgetplan/importers/planfile"
 	"github.com/budgetplan/budgetplan/importers/prometheus"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -15,6 +16,7 @@ import (
 var List = []*importers.Importer{
 	planfile.Importer,
 	envoy.Importer,
+	grpc.Importer,
 	prometheus.Importer,
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -140,23 +141,11 @@ func (m *message) done() {
 		if i < 64 && m.seen&(1<<i) != 0 || p.Value.Kind() == yamlsrc.Null {
 			continue
 		}
-		if key := p.Key.Text(); soundsLikeLimit(key) {
+		if key := p.Key.Text(); importers.SoundsLikeLimit(key) {
 			m.r.unread(m.kind+"."+key, p.Key.Span(), "remove it, or check by hand what it does to the calls of this file",
 				"`%s` of `%s` is not understood, and may change a limit", key, m.kind)
 		}
 	}
-}
-
-var limitWords = []string{"timeout", "timout", "retry", "retries", "retriable", "deadline", "hedge", "backoff", "back_off", "duration"}
-
-func soundsLikeLimit(key string) bool {
-	key = strings.ToLower(key)
-	for _, w := range limitWords {
-		if strings.Contains(key, w) {
-			return true
-		}
-	}
-	return false
 }
 
 // duration is a field's time with the text that it was written as.

@@ -76,9 +76,9 @@ type merger struct {
 	defaults  model.Defaults
 	planFiles map[string]bool
 
-	alias    map[string]string
+	names    *names
 	services map[string]model.ServiceID
-	local    [][]model.ServiceID                 // plan ids of each fragment's services
+	local    [][]model.ServiceID                 // plan ids of each fragment's services, -1 for what is none
 	facts    []facts                             // parallel to plan.Services
 	near     map[model.ServiceID]model.ServiceID // what a misspelt name means
 
@@ -142,7 +142,7 @@ func (m *merger) joinHeads() {
 
 // joinServices joins the services of all fragments by name, aliases resolved.
 func (m *merger) joinServices() {
-	m.collectAliases()
+	m.collectNames()
 	m.services = make(map[string]model.ServiceID)
 	m.local = make([][]model.ServiceID, len(m.fragments))
 	for i, f := range m.fragments {
@@ -154,7 +154,10 @@ func (m *merger) joinServices() {
 }
 
 func (m *merger) joinService(f *model.Fragment, s *model.Service) model.ServiceID {
-	name := m.resolve(s.Name)
+	name, ok := m.names.resolve(f, s.Name)
+	if !ok {
+		return -1
+	}
 	id, known := m.services[name]
 	if !known {
 		id = model.ServiceID(len(m.plan.Services))
@@ -190,7 +193,7 @@ func (m *merger) joinEntrypoints() {
 	for i, f := range m.fragments {
 		for k := range f.Entrypoints {
 			e := f.Entrypoints[k]
-			if e.Call < 0 || int(e.Call) >= len(m.local[i]) {
+			if e.Call < 0 || int(e.Call) >= len(m.local[i]) || m.local[i][e.Call] < 0 {
 				continue // the importer has said that the entrypoint calls nothing
 			}
 			e.Call = m.local[i][e.Call]

@@ -10,59 +10,6 @@ import (
 	"github.com/budgetplan/budgetplan/model/diag"
 )
 
-// collectAliases reads every `aliases:`. A name that means two services is a duplicate, and the first holds.
-func (m *merger) collectAliases() {
-	m.alias = map[string]string{}
-	mentioned := map[string]bool{}
-	count := 0
-	for _, f := range m.fragments {
-		count += len(f.Aliases)
-	}
-	if count == 0 {
-		return
-	}
-	for _, f := range m.fragments {
-		for i := range f.Services {
-			mentioned[f.Services[i].Name] = true
-		}
-	}
-	for _, f := range m.fragments {
-		for _, a := range f.Aliases {
-			for _, name := range a.Names {
-				m.addAlias(a.Service, name, mentioned[name.V])
-			}
-		}
-	}
-}
-
-func (m *merger) addAlias(service string, name model.Val[string], mentioned bool) {
-	if known, twice := m.alias[name.V]; twice && known != service {
-		f := duplicate.New(name.V, name.Span(), "`%s` is an alias of both `%s` and `%s`, and the first is used", name.V, known, service)
-		f.Help = "keep it under one of them"
-		m.findings = append(m.findings, f)
-		return
-	}
-	m.alias[name.V] = service
-	if !mentioned {
-		f := unmatched.New(service, name.Span(), "no source mentions `%s`, an alias of `%s`", name.V, service)
-		f.Detail = name.V
-		f.Help = "check the spelling against the name that the config or the metric uses, or drop the alias"
-		m.findings = append(m.findings, f)
-	}
-}
-
-// resolve gives the service that a name means, through aliases of aliases; a circle of them ends where it began.
-func (m *merger) resolve(name string) string {
-	for range len(m.alias) {
-		service, ok := m.alias[name]
-		if !ok {
-			return name
-		}
-		name = service
-	}
-	return name
-}
-
 // checkNames finds services that only calls of plans mention and that are one slip away from a listed one.
 func (m *merger) checkNames() {
 	var listed, doubtful []model.ServiceID

@@ -14,7 +14,7 @@ var Readings = []string{
 	"whether an attempt may time out, in uncut: connect + busy + network reach the attempt limit, a tie too; with a per-try clock that includes connecting this is more than the callee outlasting its patience",
 	"a callee hangs unless it must stop before its patience, by a known bound: an unknown bound is none here",
 	"an attempt of unknown length is the last one that starts; in attempts_possible an attempt of unset patience may end at once, every limit and the window hold",
-	"the fast way lasts latency.min, cut by the patience",
+	"an attempt that fails fast lasts latency.min, never longer than one that fails late",
 	"attempts_full counts attempts of known length that end by the limit; one that fails late by itself is full when its time is over",
 	"the copies of a hedge that count in time-limited start before the attempt ends by itself, by its patience or by what stops it",
 	"a one-of counts its largest alternative per callee of the call, through waiters in series",

@@ -86,5 +86,5 @@ func (s *shape) lateEach(l *leg) amount { return least(l.patience(), s.busy(l).p
 func (s *shape) late(l *leg) way { return s.replay(l, s.lateEach(l), l.onLate, true) }
 
 func (s *shape) fast(l *leg) way {
-	return s.replay(l, least(l.patience(), l.latencyLeast()), l.onLate || l.onUnsent, true)
+	return s.replay(l, least(s.lateEach(l), l.latencyLeast()), l.onLate || l.onUnsent, true)
 }

@@ -31,7 +31,7 @@ var GRPC = &Dialect{
 	},
 	Conditions: grpcConditions(),
 	Defaults: []*diag.Default{
-		&GRPCTimeout.Default, &GRPCNoRetry.Default, &GRPCJitter.Default, &GRPCConnect.Default,
+		&GRPCTimeout.Default, &GRPCNoRetry.Default, &GRPCJitter.Default, &GRPCConnect.Default, &GRPCHedgingDelay.Default,
 	},
 	Parse: parseProto,
 	Format: func(d model.Duration) string {
@@ -58,6 +58,8 @@ var (
 	// GRPCJitter spreads each wait a fifth to either side, after the cut at `maxBackoff`. Clients before the
 	// proposal's update of 2024 drew between 0 and the wait.
 	GRPCJitter = grpcDefault(model.Jitter{Kind: model.JitterShare, Share: 200_000}, "retryPolicy jitter", "20% either side", "A6 of 2024", grpcA6)
+	// GRPCHedgingDelay sends all copies at once.
+	GRPCHedgingDelay = grpcDefault[model.Duration](0, "hedgingPolicy.hedgingDelay", "0s", "A6", grpcA6)
 	// GRPCConnect is the least time that a connection attempt is given.
 	GRPCConnect = grpcDefault(20*model.Second, "minConnectTimeout", "20s", "1.0", grpcGo+"clientconn.go")
 )

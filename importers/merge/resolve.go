@@ -1,0 +1,372 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// names finds the service that each name of a source means. A plan's own names and aliases hold as they are written.
+// Other names are read as their platforms spell them (see parsePlatform) and joined where exactly one service can be
+// meant: the same host, else the same service and namespace, else the same service where one of the two has no
+// namespace. Where several can be meant none is used, and a finding names them.
+type names struct {
+	*merger
+	alias map[string]string
+	// aliases are the names of `aliases` in the order of the files, seen those that a source mentions.
+	aliases []aliasName
+	seen    map[string]bool
+	// meant is what a name of a config or metric stands for, empty for one that is no service.
+	meant map[string]string
+	// known are the plan's names, hosts and shorts find them by what is written of them.
+	known         map[string]bool
+	hosts, shorts map[string][]anchor
+	// flats, firsts and bare find the names of configs for those of metrics, which spell them worse.
+	flats, firsts, bare map[string][]string
+}
+
+type aliasName struct {
+	service string
+	model.Val[string]
+}
+
+// anchor is one spelling of a service of the plan.
+type anchor struct {
+	service, space string
+	spelling       string
+}
+
+// mention is a name where a source first has it.
+type mention struct {
+	name string
+	at   diag.Span
+	platformName
+}
+
+// collectNames reads every `aliases:`, then decides on the names of configs, then on those of metrics.
+func (m *merger) collectNames() {
+	n := &names{
+		merger: m, alias: map[string]string{}, seen: map[string]bool{}, meant: map[string]string{}, known: map[string]bool{},
+		hosts: map[string][]anchor{}, shorts: map[string][]anchor{},
+		flats: map[string][]string{}, firsts: map[string][]string{}, bare: map[string][]string{},
+	}
+	m.names = n
+	n.collectAliases()
+	if !slices.ContainsFunc(m.fragments, func(f *model.Fragment) bool { return !f.Structure && len(f.Services) > 0 }) {
+		n.checkAliases()
+		return
+	}
+	n.anchors()
+	n.settle(n.mentions(false), (*names).configName)
+	n.settle(n.mentions(true), (*names).metricName)
+	n.checkAliases()
+}
+
+// collectAliases reads the aliases. A name that means two services is a duplicate, and the first holds.
+func (n *names) collectAliases() {
+	for _, f := range n.fragments {
+		for _, a := range f.Aliases {
+			for _, name := range a.Names {
+				n.addAlias(a.Service, name)
+			}
+		}
+	}
+}
+
+func (n *names) addAlias(service string, name model.Val[string]) {
+	if known, twice := n.alias[name.V]; twice && known != service {
+		f := duplicate.New(name.V, name.Span(), "`%s` is an alias of both `%s` and `%s`, and the first is used", name.V, known, service)
+		f.Help = "keep it under one of them"
+		n.findings = append(n.findings, f)
+		return
+	}
+	n.alias[name.V] = service
+	n.aliases = append(n.aliases, aliasName{service, name})
+}
+
+// checkAliases reports aliases that no source mentions.
+func (n *names) checkAliases() {
+	if len(n.aliases) == 0 {
+		return
+	}
+	for _, f := range n.fragments {
+		for i := range f.Services {
+			n.seen[f.Services[i].Name] = true
+		}
+	}
+	for _, a := range n.aliases {
+		if n.seen[a.V] {
+			continue
+		}
+		f := unmatched.New(a.service, a.Span(), "no source mentions `%s`, an alias of `%s`", a.V, a.service)
+		f.Detail = a.V
+		f.Help = "check the spelling against the name that the config or the metric uses, or drop the alias"
+		n.findings = append(n.findings, f)
+	}
+}
+
+// ofPlan gives the service that a plan's name means, through aliases of aliases; a circle ends where it began.
+func (n *names) ofPlan(name string) string {
+	for range len(n.alias) {
+		service, ok := n.alias[name]
+		if !ok {
+			return name
+		}
+		name = service
+	}
+	return name
+}
+
+// resolve gives the service that a name of a fragment means; false for a name that is no service.
+func (n *names) resolve(f *model.Fragment, name string) (string, bool) {
+	if !f.Structure {
+		if meant, decided := n.meant[name]; decided {
+			return meant, meant != ""
+		}
+	}
+	return n.ofPlan(name), true
+}
+
+// anchors indexes what plans and aliases call their services.
+func (n *names) anchors() {
+	add := func(service, spelling string) {
+		p := parsePlatform(spelling)
+		a := anchor{service, p.space, spelling}
+		n.hosts[p.host] = append(n.hosts[p.host], a)
+		if p.short != "" && !p.route {
+			n.shorts[p.short] = append(n.shorts[p.short], a)
+		}
+	}
+	for _, f := range n.fragments {
+		for i := range f.Services {
+			if name := f.Services[i].Name; f.Structure && !n.known[name] {
+				n.known[name] = true
+				add(n.ofPlan(name), name)
+			}
+		}
+	}
+	for _, a := range n.aliases {
+		n.known[a.service] = true
+		add(n.ofPlan(a.service), a.V)
+	}
+}
+
+// mentions gives the names of configs, or of metrics, that no plan has, in the order of the files.
+func (n *names) mentions(observed bool) []mention {
+	var out []mention
+	met := map[string]bool{}
+	for _, f := range n.fragments {
+		if f.Structure || f.Observed != observed {
+			continue
+		}
+		for i := range f.Services {
+			s := &f.Services[i]
+			if met[s.Name] {
+				continue
+			}
+			met[s.Name] = true
+			if service, aliased := n.alias[s.Name]; aliased {
+				n.join(mention{name: s.Name, at: s.At}, n.ofPlan(service), "an alias")
+				continue
+			}
+			if _, decided := n.meant[s.Name]; !decided && !n.known[s.Name] {
+				out = append(out, mention{s.Name, s.At, parsePlatform(s.Name)})
+			}
+		}
+	}
+	return out
+}
+
+// settle decides on names. Of those that could be one service of the plan without a namespace, and have different
+// namespaces themselves, none can be told to be it.
+func (n *names) settle(list []mention, other func(*names, mention)) {
+	spaces := map[string][]mention{} // by the service that a name may mean
+	var open []mention
+	for _, x := range list {
+		if x.inbound {
+			n.leave(x, "it is the way from a proxy to the application beside it")
+			n.meant[x.name] = ""
+			continue
+		}
+		service, why, candidates := n.candidates(&x)
+		switch {
+		case len(candidates) > 1:
+			n.uncertain(x, candidates)
+			other(n, x)
+		case service == "":
+			other(n, x)
+		case why == bySpace && x.space != "":
+			spaces[service] = append(spaces[service], x)
+			open = append(open, x)
+		default:
+			n.join(x, service, why)
+		}
+	}
+	for _, x := range open {
+		service, why, _ := n.candidates(&x)
+		rivals := spaces[service]
+		if slices.ContainsFunc(rivals, func(y mention) bool { return y.space != x.space }) {
+			if x.name == rivals[0].name {
+				n.rivals(service, rivals)
+			}
+			other(n, x)
+			continue
+		}
+		n.join(x, service, why)
+	}
+}
+
+// bySpace is why two names are one where only one of them has a namespace.
+const bySpace = "the service, with its namespace left out"
+
+// candidates gives the one service of the plan that a name means and why, or the several that it may mean.
+func (n *names) candidates(x *mention) (service, why string, several []string) {
+	named := func(list []anchor, fits func(anchor) bool) []string {
+		var found []string
+		for _, a := range list {
+			if fits(a) && !slices.Contains(found, a.service) {
+				found = append(found, a.service)
+			}
+		}
+		return found
+	}
+	shorts := n.shorts[x.short]
+	// A service whose namespace is known from one spelling is not that of another namespace.
+	elsewhere := func(service string) bool {
+		return x.space != "" && slices.ContainsFunc(shorts, func(a anchor) bool { return a.service == service && a.space != "" && a.space != x.space })
+	}
+	for _, tier := range []struct {
+		why  string
+		list []string
+	}{
+		{"the same host", named(n.hosts[x.host], func(anchor) bool { return x.host != "" })},
+		{"the same service and namespace", named(shorts, func(a anchor) bool { return x.space != "" && a.space == x.space })},
+		{bySpace, named(shorts, func(a anchor) bool { return x.short != "" && (a.space == "" || x.space == "") && !elsewhere(a.service) })},
+	} {
+		switch len(tier.list) {
+		case 0:
+			continue
+		case 1:
+			why := tier.why
+			if x.route {
+				why = "the name of the route"
+			}
+			return tier.list[0], why, nil
+		}
+		return "", "", tier.list
+	}
+	return "", "", nil
+}
+
+// configName gives a name that no plan knows the short spelling of its platform.
+func (n *names) configName(x mention) {
+	name := x.spelling(x.name)
+	if n.known[name] { // the plan's service of that name is another
+		name = x.name
+	}
+	n.meant[x.name] = name
+	if name != x.name {
+		n.join(x, name, "the same host")
+	}
+	n.spell(x.name, name)
+	n.spell(x.host, name)
+	if x.short != "" {
+		addTo(n.bare, x.short, name)
+	}
+}
+
+// spell remembers a config's spelling of a service for metrics, which cut names at dots and flatten them.
+func (n *names) spell(spelling, service string) {
+	addTo(n.flats, flat(spelling), service)
+	if strings.Contains(spelling, ".") {
+		addTo(n.firsts, untilDot(spelling), service)
+	}
+}
+
+func addTo(index map[string][]string, key, service string) {
+	if !slices.Contains(index[key], service) {
+		index[key] = append(index[key], service)
+	}
+}
+
+// metricName finds the config's name that a metric's stands for.
+func (n *names) metricName(x mention) {
+	for _, tier := range []struct {
+		why  string
+		list []string
+	}{
+		{"the same host", n.flats[flat(x.host)]},
+		{"the name as a metric has it", n.flats[flat(x.name)]},
+		{"the name up to its first dot", n.firsts[x.name]},
+		{bySpace, n.bare[x.short]},
+	} {
+		switch {
+		case len(tier.list) == 1:
+			n.join(x, tier.list[0], tier.why)
+			return
+		case len(tier.list) > 1:
+			n.uncertain(x, tier.list)
+		default:
+			continue
+		}
+		break
+	}
+	if _, decided := n.meant[x.name]; !decided {
+		n.configName(x)
+	}
+}
+
+// join says that a name means a service, and lets metrics find it by that name, too.
+func (n *names) join(x mention, service, why string) {
+	n.meant[x.name] = service
+	n.plan.Joined = append(n.plan.Joined, model.Joined{Name: x.name, Service: service, Why: why, At: x.at})
+	n.spell(x.name, service)
+	for _, a := range n.hosts[x.host] {
+		n.seen[a.spelling] = true
+	}
+}
+
+// leave says why a name stands for no service.
+func (n *names) leave(x mention, why string) {
+	n.plan.Left = append(n.plan.Left, model.Joined{Name: x.name, Why: why, At: x.at})
+}
+
+// uncertain reports a name that may mean several services.
+func (n *names) uncertain(x mention, services []string) {
+	for _, s := range services {
+		n.leave(x, fmt.Sprintf("it may mean `%s`", s))
+	}
+	f := unmatched.New(x.name, x.at, "`%s` may mean %s, and is taken for none of them", x.name, or(services))
+	f.Help = fmt.Sprintf("say which under `aliases`: `%s: [%q]`", services[0], x.name)
+	n.findings = append(n.findings, f)
+}
+
+// rivals reports names that may all mean one service.
+func (n *names) rivals(service string, list []mention) {
+	var all []string
+	for _, x := range list {
+		all = append(all, x.name)
+		n.leave(x, fmt.Sprintf("it may mean `%s`, as other names may", service))
+	}
+	f := unmatched.New(service, list[0].at, "`%s` may be %s, and is taken for none of them", service, or(all))
+	for _, x := range list[1:] {
+		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("`%s` is named here", x.name), At: originOf(x.at)})
+	}
+	f.Help = fmt.Sprintf("say which under `aliases`: `%s: [%q]`", service, all[0])
+	n.findings = append(n.findings, f)
+}
+
+// most is how many candidates a message names.
+const most = 5
+
+func or(list []string) string {
+	rest := ""
+	if len(list) > most {
+		rest = fmt.Sprintf(" or %d more", len(list)-most)
+		list = list[:most]
+	}
+	return "`" + strings.Join(list, "` or `") + "`" + rest
+}
