@@ -58,4 +58,20 @@ type Input struct {
 	Width int
 	// Quiet leaves infos out; Verbose shows ignored findings too.
 	Quiet, Verbose bool
+	// Relative gives the path of a file in its repository, with slashes, and an absolute path for a file outside of it.
+	// Nil leaves names as they are.
+	Relative func(file string) string
+	// FailOn is the least severity that fails the run; Off stands for Error.
+	FailOn diag.Severity
+	// Tool is what writes the report; nil where nobody asks.
+	Tool *Tool
+}
+
+// Tool is what a format says about the program that wrote it.
+type Tool struct {
+	Version string
+	// Codes has every kind of finding, sorted by id.
+	Codes []*diag.Code
+	// Page gives the Markdown page of a code, its title first.
+	Page func(*diag.Code) string
 }

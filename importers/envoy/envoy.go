@@ -24,23 +24,30 @@ var Importer = &importers.Importer{
 	Name:      "envoy",
 	Title:     "Envoy v3 bootstrap, listeners, clusters and routes",
 	Recognise: recognise,
-	Import:    read,
+	Import:    func(src *importers.Source) (*model.Fragment, []diag.Finding) { return readUpTo(src, maxCalls) },
+	Together:  together,
 	Codes:     []*diag.Code{importers.BadValue, importers.NotUnderstood},
 }
 
 // maxCalls bounds what one source may stand for: routes times the members of aggregate clusters.
 const maxCalls = 250_000
 
-// reader is the state of one import.
+// reader is the state of one source.
 type reader struct {
 	src   *importers.Source
 	frag  *model.Fragment
+	proxy *proxy // whose configuration it is a part of
 	found []diag.Finding
 	// told has what was reported: a place for a bad value, a field for one that is not understood.
 	told map[string]bool
 
 	clusters  map[string]*cluster
 	listeners []listener
+	scope     scope       // of the first document that says whose proxy it is
+	whole     bool        // it has a bootstrap, and so is a proxy by itself
+	lds       []diag.Span // where a bootstrap has its listeners from elsewhere
+	paths     []string    // files that it refers to, as it names them
+	seen      map[resource]int
 	tables    []table
 	byName    map[string]int // index of a table by its name
 	flows     map[model.ServiceID][]model.Flow
@@ -55,9 +62,14 @@ type scope struct {
 	at     diag.Span
 }
 
-func read(src *importers.Source) (*model.Fragment, []diag.Finding) { return readUpTo(src, maxCalls) }
-
 func readUpTo(src *importers.Source, limit int) (*model.Fragment, []diag.Finding) {
+	r := gather(src, limit)
+	(&proxy{readers: []*reader{r}}).read()
+	return r.frag, r.found
+}
+
+// gather finds the resources of a source. Nothing is read before all are known, of every source.
+func gather(src *importers.Source, limit int) *reader {
 	file, found := src.YAML()
 	r := &reader{
 		src: src, found: slices.Clone(found), limit: limit,
@@ -66,29 +78,34 @@ func readUpTo(src *importers.Source, limit int) (*model.Fragment, []diag.Finding
 		clusters: map[string]*cluster{},
 		byName:   map[string]int{},
 		flows:    map[model.ServiceID][]model.Flow{},
+		seen:     map[resource]int{},
 	}
-	for _, doc := range file.Docs {
-		sc := r.proxy(doc)
-		walk(doc, 0, func(kind resource, n *yamlsrc.Node) { r.collect(kind, n, sc) })
-		r.dynamic(doc)
-	}
-	for i := range r.listeners {
-		r.listener(&r.listeners[i])
-	}
-	for i := range r.tables {
-		if t := &r.tables[i]; !t.used {
-			r.table(t, nil)
+	for _, doc := range documents(file) {
+		sc := r.speaker(doc)
+		if r.scope == (scope{}) {
+			r.scope = sc
 		}
+		walk(doc, 0, func(kind resource, n *yamlsrc.Node) { r.collect(kind, n, sc) })
 	}
+	return r
+}
+
+// finish closes the fragment: each caller calls one of its routes.
+func (r *reader) finish() {
 	for _, c := range r.callers {
 		r.frag.Services[c].Flow = oneOf(r.flows[c], r.frag.Services[c].At)
 	}
-	return r.frag, r.found
+	if len(r.frag.Calls) == 0 {
+		r.frag.Without = r.instead()
+	}
 }
 
 // collect keeps a resource until all are known: routes need the clusters that may stand behind them.
 func (r *reader) collect(kind resource, n *yamlsrc.Node, sc scope) {
+	r.seen[kind]++
 	switch kind {
+	case isBootstrap:
+		r.bootstrap(n)
 	case isCluster:
 		r.addCluster(n)
 	case isListener:
@@ -125,39 +142,68 @@ func (r *reader) addTable(kind resource, n *yamlsrc.Node, sc scope) {
 	r.tables = append(r.tables, t)
 }
 
-// dynamic tells of listeners that a bootstrap gets from elsewhere. A dump has them.
-func (r *reader) dynamic(doc *yamlsrc.Node) {
-	d := field(doc, "dynamic_resources")
+// bootstrap notes what a proxy has from elsewhere.
+func (r *reader) bootstrap(n *yamlsrc.Node) {
+	r.whole = true
+	d := field(n, "dynamic_resources")
 	if lds := field(d, "lds_config"); lds != nil {
-		r.unread("dynamic_resources", lds.Span(), "check a config dump of the running Envoy, or the files that it is fed from",
-			"listeners and their routes come from elsewhere, by `lds_config`, and are not read")
+		r.lds = append(r.lds, lds.Span())
+		r.paths = append(r.paths, sourcePath(lds))
+	}
+	if cds := field(d, "cds_config"); cds != nil {
+		r.paths = append(r.paths, sourcePath(cds))
 	}
 }
 
-// proxy says whose calls a document has: the source's word, else what the bootstrap calls itself.
-func (r *reader) proxy(doc *yamlsrc.Node) scope {
+// sourcePath gives the file that a config source names, empty where it names none.
+func sourcePath(n *yamlsrc.Node) string {
+	if p := field(field(n, "path_config_source"), "path"); p != nil {
+		return p.Text()
+	}
+	return field(n, "path").Text()
+}
+
+// speaker says whose calls a document has: the source's word, else what the bootstrap calls itself.
+func (r *reader) speaker(doc *yamlsrc.Node) scope {
 	if s := r.src.Service; s.Set() {
 		return scope{s.V, s.Span()}
 	}
 	var sc scope
 	walk(doc, 0, func(kind resource, n *yamlsrc.Node) {
-		if kind != isBootstrap || sc.caller != "" {
-			return
-		}
-		node := field(n, "node")
-		for _, name := range []*yamlsrc.Node{field(node, "cluster"), field(node, "id"), field(field(n, "cluster_manager"), "local_cluster_name")} {
-			if text := name.Text(); text != "" && !placeholder(text) {
-				sc = scope{text, name.Span()}
-				return
-			}
+		if kind == isBootstrap && sc.caller == "" {
+			sc = nameOf(n)
 		}
 	})
 	return sc
 }
 
+// nameOf gives what a bootstrap calls its proxy: the cluster of its node, else what Istio's metadata call the
+// workload, else the node itself, else the cluster that the node is in.
+func nameOf(bootstrap *yamlsrc.Node) scope {
+	node := field(bootstrap, "node")
+	meta := field(node, "metadata")
+	app := field(meta, "LABELS").Get("app")
+	if app == nil {
+		app = meta.Get("WORKLOAD_NAME")
+	}
+	for _, name := range []*yamlsrc.Node{
+		field(node, "cluster"), app, field(node, "id"), field(field(bootstrap, "cluster_manager"), "local_cluster_name"),
+	} {
+		text := name.Text()
+		if text == "" || placeholder(text) {
+			continue
+		}
+		if ns := meta.Get("NAMESPACE").Text(); name == app && ns != "" {
+			text += "." + ns
+		}
+		return scope{text, name.Span()}
+	}
+	return scope{}
+}
+
 // placeholder reports whether a text waits for another tool to fill it in.
 func placeholder(s string) bool {
-	return strings.Contains(s, "{{") || strings.Contains(s, "${") || strings.Contains(s, "{%")
+	return strings.Contains(s, "{{") || strings.Contains(s, "${") || strings.Contains(s, "{%") || strings.Contains(s, "$(")
 }
 
 // add appends a flow to a caller's, which is one of them for each request.

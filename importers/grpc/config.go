@@ -48,7 +48,7 @@ func (r *reader) config(n *yamlsrc.Node) []model.Call {
 	for i := range calls {
 		w := &calls[i].Waiters[0]
 		if r.refused {
-			*w = model.Waiter{Dialect: "grpc", At: w.At}
+			*w = model.Waiter{Dialect: "grpc", At: w.At, Timeout: dialect.GRPCTimeout.At(w.At), Attempts: dialect.GRPCNoRetry.At(w.At)}
 			continue
 		}
 		if w.Retries() || w.Hedge.Set() {

@@ -3,7 +3,9 @@ package merge
 import (
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/model"
 )
 
@@ -25,7 +27,30 @@ func (m *merger) number() {
 			g := m.offset[i] + int32(k)
 			m.fragment[g] = int32(i)
 			m.from[g], m.to[g] = m.local[i][f.Calls[k].From], m.local[i][f.Calls[k].To]
+			if m.from[g] < 0 || m.to[g] < 0 {
+				m.leaveOut(g, f)
+			}
 		}
+	}
+}
+
+// leaveOut drops what is no call between services. What it limits would count, so that a limit is a finding.
+func (m *merger) leaveOut(g int32, f *model.Fragment) {
+	m.from[g], m.to[g] = nobody, nobody
+	for i := range m.sighting(g).Waiters {
+		w := &m.sighting(g).Waiters[i]
+		limit := w.Timeout
+		if !limit.From.Written() || !limit.V.Finite() {
+			continue
+		}
+		if m.inbound[f.File] {
+			return
+		}
+		m.inbound[f.File] = true
+		found := importers.NotUnderstood.New(f.File, limit.Span(), "the proxy in front of a service gives it %s, which is not read", limit.V)
+		found.Help = "write it as `server_timeout` of the service if it ends the work, too"
+		m.findings = append(m.findings, found)
+		return
 	}
 }
 
@@ -55,22 +80,50 @@ func (m *merger) matchAll() {
 			m.name(pairs[callee])
 		}
 	}
+	m.tellApart()
 }
 
-// bucket sorts indices by key, stably: those of key k are order[at[k]:at[k+1]].
+// tellApart numbers calls of different services that share an id, which only names with a slash can do: `a/b` calls `c`,
+// and `a` calls `b/c`.
+func (m *merger) tellApart() {
+	if !slices.ContainsFunc(m.plan.Services, func(s model.Service) bool { return strings.ContainsRune(s.Name, '/') }) {
+		return
+	}
+	seen := make(map[string]bool, len(m.ids))
+	for g := range m.ids {
+		if !m.emit[g] {
+			continue
+		}
+		id := m.ids[g]
+		for n := 2; seen[id]; n++ {
+			id = m.ids[g] + "#" + strconv.Itoa(n)
+		}
+		seen[id] = true
+		m.ids[g] = id
+	}
+}
+
+// nobody is the service of a sighting that is no call between services.
+const nobody model.ServiceID = -1
+
+// bucket sorts indices by key, stably: those of key k are order[at[k]:at[k+1]]. Those of nobody are left out.
 func bucket(keys []model.ServiceID, n int) (at, order []int32) {
 	at = make([]int32, n+1)
 	for _, k := range keys {
-		at[k+1]++
+		at[k+1]++ // nobody counts at 0, as if before the first
 	}
+	skipped := at[0]
+	at[0] = 0
 	for k := range n {
 		at[k+1] += at[k]
 	}
 	next := slices.Clone(at)
-	order = make([]int32, len(keys))
+	order = make([]int32, len(keys)-int(skipped))
 	for i, k := range keys {
-		order[next[k]] = int32(i)
-		next[k]++
+		if k != nobody {
+			order[next[k]] = int32(i)
+			next[k]++
+		}
 	}
 	return at, order
 }
@@ -248,14 +301,15 @@ func (m *merger) name(group []int32) {
 // emitCalls writes the calls of the plan, in the order of the sightings, and joins what else is said of them.
 func (m *merger) emitCalls() {
 	p := m.plan
-	if len(m.fragments) == 1 {
+	alone := len(m.fragments) == 1 && !slices.Contains(m.emit, false)
+	if alone {
 		p.Calls = m.fragments[0].Calls // nothing is joined, and a million calls need not be copied
 	}
 	for g := range m.emit {
 		if !m.emit[g] {
 			continue
 		}
-		if len(m.fragments) > 1 {
+		if !alone {
 			p.Calls = append(p.Calls, *m.sighting(int32(g)))
 		}
 		c := &p.Calls[m.call[g]]
@@ -264,6 +318,33 @@ func (m *merger) emitCalls() {
 			c.Waiters = []model.Waiter{{At: c.At}}
 		}
 		m.joinLayers(m.join(c.ID), c, int32(g))
+	}
+}
+
+// tellSources says of each file which calls only it knows, where a plan or another config has calls, too.
+func (m *merger) tellSources() {
+	having := 0
+	for _, f := range m.fragments {
+		if len(f.Calls) > 0 {
+			having++
+		}
+	}
+	if having < 2 {
+		return
+	}
+	shared := make([]bool, len(m.emit))
+	for g, layers := range m.layers {
+		for _, l := range layers {
+			if m.fragment[l] != m.fragment[g] {
+				shared[g] = true
+			}
+		}
+	}
+	for g := range m.emit {
+		if m.emit[g] && !shared[g] {
+			read := &m.plan.Read[m.fragment[g]]
+			read.Alone = append(read.Alone, m.call[g])
+		}
 	}
 }
 

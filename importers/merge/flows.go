@@ -20,7 +20,7 @@ func (m *merger) buildFlows() {
 	}
 	for i, f := range m.fragments {
 		for k := range f.Services {
-			if s := &f.Services[k]; !s.Flow.Empty() {
+			if s := &f.Services[k]; !s.Flow.Empty() && m.local[i][k] != nobody {
 				m.addFlow(i, m.local[i][k], s)
 			}
 		}

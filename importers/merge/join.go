@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -120,13 +121,23 @@ func (j *joiner) report(key, known string, knownAt *diag.Origin, said string, sa
 	if !leftAt.Written() {
 		return
 	}
-	code, help := disagree, fmt.Sprintf("if %s is meant, write it into the config; else leave `%s` out here", left, key)
-	if j.rank(usedAt) == 1 {
-		code, help = duplicate, fmt.Sprintf("keep `%s` in one of the two files", key)
+	// Of a config's value and a plan's the config's is what runs, and the plan's is the note. In two plan files, and in
+	// two configs, the later value is in the way.
+	code, at := disagree, usedAt
+	message := fmt.Sprintf("`%s` of `%s` is %s here, but %s %s, which is not used", key, j.subject, used, left, whence(leftAt))
+	note := diag.Note{Text: fmt.Sprintf("`%s` is %s here", key, left), At: leftAt}
+	help := fmt.Sprintf("if %s is meant, write it into the config; else leave `%s` out of the plan", left, key)
+	if j.rank(leftAt) != 1 || j.rank(usedAt) == 1 {
+		at = leftAt
+		message = fmt.Sprintf("`%s` of `%s` is %s here, but %s %s, which is used", key, j.subject, left, used, whence(usedAt))
+		note = diag.Note{Text: fmt.Sprintf("`%s` is %s here", key, used), At: usedAt}
+		help = fmt.Sprintf("keep `%s` in one of the two files", key)
 	}
-	f := code.New(j.subject, diag.Span{}, "`%s` of `%s` is %s here, but %s %s, which is used", key, j.subject, left, used, whence(usedAt))
-	f.Detail, f.Cause, f.Help = key, leftAt, help
-	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is %s here", key, used), At: usedAt}}
+	if j.rank(usedAt) == 1 {
+		code = duplicate
+	}
+	f := code.New(j.subject, diag.Span{}, "%s", message)
+	f.Detail, f.Cause, f.Help, f.Notes = key, at, help, []diag.Note{note}
 	*j.found = append(*j.found, f)
 }
 
@@ -307,9 +318,14 @@ func shape(b *model.Backoff) (string, *diag.Origin) {
 	return "multiplier " + b.Multiplier.V.String(), b.Multiplier.From
 }
 
-// latency joins field by field. One duration says everything: it hides the fields of a mapping, and the reverse.
+// latency joins field by field. One duration says everything: it hides the fields of a mapping, and the reverse. What
+// was measured is never mixed with percentiles of another origin.
 func (j *joiner) latency(dst, src *model.Latency) {
 	if !src.Set() && !src.Samples.Set() && !src.Window.Set() {
+		return
+	}
+	if dst.Set() && src.Set() && j.mode != overriding && (dst.Caveats.Set() || src.Caveats.Set()) {
+		j.measured(dst, src)
 		return
 	}
 	said := *src
@@ -330,7 +346,45 @@ func (j *joiner) latency(dst, src *model.Latency) {
 	}
 	take(j, "latency.samples", &dst.Samples, said.Samples)
 	take(j, "latency.window", &dst.Window, said.Window)
+	take(fill, "", &dst.Timeouts, said.Timeouts)
+	take(fill, "", &dst.Caveats, said.Caveats)
 }
+
+// measured joins two latencies of which one, or both, were measured. Of two measurements the one with more samples is
+// used. Percentiles that somebody wrote give way to measured ones, which is information and no fault; bounds that
+// somebody wrote stay, since no measurement knows them.
+func (j *joiner) measured(dst, src *model.Latency) {
+	used, left := *dst, *src
+	if j.mode == merging && (!dst.Caveats.Set() || src.Caveats.Set() && src.Samples.Or(0) > dst.Samples.Or(0)) {
+		used, left = left, used
+	}
+	if j.mode == merging {
+		j.differ(&used, &left)
+	}
+	take(fill, "", &used.Min, left.Min)
+	take(fill, "", &used.Max, left.Max)
+	*dst = used
+}
+
+// differ says once that two sources have different latencies: at the highest percentile that both have.
+func (j *joiner) differ(used, left *model.Latency) {
+	for i := len(used.Points) - 1; i >= 0; i-- {
+		p := used.Points[i]
+		if k, found := slices.BinarySearchFunc(left.Points, p.P, byShare); found {
+			if q := left.Points[k]; p.V.V != q.V.V {
+				name := "latency." + p.P.Percentile()
+				f := disagree.New(j.subject, diag.Span{}, "`%s` of `%s` is %s here, but %s %s, which is not used", name, j.subject, p.V.V, q.V.V, whence(q.V.From))
+				f.Severity, f.Detail, f.Cause = diag.Info, name, p.V.From
+				f.Help = "leave the latency out of the plan where it is measured"
+				f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is %s here", name, q.V.V), At: q.V.From}}
+				*j.found = append(*j.found, f)
+			}
+			return
+		}
+	}
+}
+
+func byShare(p model.Point, share model.Fraction) int { return cmp.Compare(p.P, share) }
 
 // latencyAt is where the first of its values was written, nil where there is none.
 func latencyAt(l *model.Latency) *diag.Origin {
@@ -357,7 +411,7 @@ func (j *joiner) points(known, said []model.Point) []model.Point {
 	}
 	joined := slices.Clone(known)
 	for _, p := range said {
-		i, found := slices.BinarySearchFunc(joined, p.P, func(a model.Point, at model.Fraction) int { return int(a.P - at) })
+		i, found := slices.BinarySearchFunc(joined, p.P, byShare)
 		if found {
 			take(j, "latency."+p.P.Percentile(), &joined[i].V, p.V)
 			continue

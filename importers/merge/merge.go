@@ -44,17 +44,17 @@ var (
 	}
 	unmatched = &diag.Code{
 		ID: "BP009", Name: "unmatched-alias", Severity: diag.Warning,
-		Summary: "an alias names a service that no source mentions",
+		Summary: "an alias that no source mentions, or a name that may mean several services",
 	}
 )
 
-// Codes are the findings that Plan raises, beside BP004 duplicate.
+// Codes are the findings that Plan raises, beside BP004 duplicate and BP012 field-not-understood.
 var Codes = []*diag.Code{misspelt, unreachable, disagree, unmatched}
 
 // Plan joins fragments. It takes them over: the plan shares their memory. It always gives a plan, with an id
 // for every call, defaults applied, and findings where sources contradict each other.
 func Plan(fragments []*model.Fragment) (*model.Plan, []diag.Finding) {
-	m := &merger{fragments: ordered(fragments), plan: &model.Plan{}}
+	m := &merger{fragments: ordered(fragments), plan: &model.Plan{}, inbound: map[string]bool{}}
 	m.joinHeads()
 	m.joinServices()
 	m.joinEntrypoints()
@@ -62,6 +62,7 @@ func Plan(fragments []*model.Fragment) (*model.Plan, []diag.Finding) {
 	m.matchAll()
 	m.buildFlows()
 	m.emitCalls()
+	m.tellSources()
 	m.applyDefaults()
 	m.checkNames()
 	m.checkReach()
@@ -82,8 +83,9 @@ type merger struct {
 	facts    []facts                             // parallel to plan.Services
 	near     map[model.ServiceID]model.ServiceID // what a misspelt name means
 
-	offset   []int32 // first sighting of each fragment
-	fragment []int32 // fragment of each sighting
+	inbound  map[string]bool // files whose inbound limits were reported
+	offset   []int32         // first sighting of each fragment
+	fragment []int32         // fragment of each sighting
 	from, to []model.ServiceID
 	emit     []bool            // whether a sighting is a call of the plan
 	ids      []string          // of those

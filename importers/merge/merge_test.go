@@ -105,7 +105,7 @@ func TestConfigWins(t *testing.T) {
 	if len(p.Calls) != 1 || p.Calls[0].Waiters[0].Timeout.V != 15*model.Second {
 		t.Fatalf("merged calls: %+v", p.Calls)
 	}
-	if len(findings) != 1 || findings[0].Code != disagree || findings[0].Place().File != "plan.yaml" {
+	if len(findings) != 1 || findings[0].Code != disagree || findings[0].Place() != wrote {
 		t.Fatalf("findings: %+v", findings)
 	}
 }

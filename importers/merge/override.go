@@ -1,7 +1,7 @@
 package merge
 
 import (
-	"reflect"
+	"slices"
 
 	"github.com/budgetplan/budgetplan/model"
 )
@@ -41,14 +41,33 @@ func overrideService(p *model.Plan, id model.ServiceID, src *model.Service) {
 		if c.To != id {
 			continue
 		}
-		if reflect.DeepEqual(c.Latency, was.Latency) {
-			c.Latency = s.Latency
-		}
+		inherit(&c.Latency, &was.Latency, &s.Latency)
 		if c.FailureRate.From == was.FailureRate.From {
 			c.FailureRate = s.FailureRate
 		}
 		if c.Idempotent.From == was.Idempotent.From {
 			c.Idempotent = s.Idempotent
 		}
+	}
+}
+
+// inherit gives a call what its callee's latency is now in place of what it had taken of it before.
+func inherit(of, was, now *model.Latency) {
+	drop(&of.Exact, was.Exact)
+	drop(&of.Min, was.Min)
+	drop(&of.Max, was.Max)
+	drop(&of.Samples, was.Samples)
+	drop(&of.Window, was.Window)
+	of.Points = slices.DeleteFunc(slices.Clone(of.Points), func(p model.Point) bool { return slices.Contains(was.Points, p) })
+	if len(of.Histogram) > 0 && slices.Equal(of.Histogram, was.Histogram) {
+		of.Histogram = nil
+	}
+	fill.latency(of, now)
+}
+
+// drop unsets a value that was taken from elsewhere: it has the same origin.
+func drop[T any](v *model.Val[T], was model.Val[T]) {
+	if v.From == was.From {
+		*v = model.Val[T]{}
 	}
 }

@@ -135,7 +135,12 @@ func (n *names) anchors() {
 	add := func(service, spelling string) {
 		p := parsePlatform(spelling)
 		a := anchor{service, p.space, spelling}
-		n.hosts[p.host] = append(n.hosts[p.host], a)
+		if p.host != "" {
+			n.hosts[p.host] = append(n.hosts[p.host], a)
+		}
+		if p.host == spelling { // an operation, such as `order.Place`, has capital letters
+			n.spell(spelling, service)
+		}
 		if p.short != "" && !p.route {
 			n.shorts[p.short] = append(n.shorts[p.short], a)
 		}
@@ -164,7 +169,7 @@ func (n *names) mentions(observed bool) []mention {
 		}
 		for i := range f.Services {
 			s := &f.Services[i]
-			if met[s.Name] {
+			if _, decided := n.meant[s.Name]; decided || met[s.Name] {
 				continue
 			}
 			met[s.Name] = true
@@ -172,7 +177,7 @@ func (n *names) mentions(observed bool) []mention {
 				n.join(mention{name: s.Name, at: s.At}, n.ofPlan(service), "an alias")
 				continue
 			}
-			if _, decided := n.meant[s.Name]; !decided && !n.known[s.Name] {
+			if !n.known[s.Name] {
 				out = append(out, mention{s.Name, s.At, parsePlatform(s.Name)})
 			}
 		}

@@ -152,7 +152,8 @@ func (s *shape) allowed(l *leg, r *root) amount {
 		return c.root(r)
 	}
 	lo, hi := int64(0), r.slo.n+1
-	n := at(lo)
+	// Where anything at all is needed the margin of a fixed time counts, so that 1 ns says whether anything fits.
+	n := at(1)
 	switch {
 	case r.slo.less(n.v):
 		return zero

@@ -86,5 +86,13 @@ func (s *shape) lateEach(l *leg) amount { return least(l.patience(), s.busy(l).p
 func (s *shape) late(l *leg) way { return s.replay(l, s.lateEach(l), l.onLate, true) }
 
 func (s *shape) fast(l *leg) way {
-	return s.replay(l, least(s.lateEach(l), l.latencyLeast()), l.onLate || l.onUnsent, true)
+	each := least(s.lateEach(l), l.latencyLeast())
+	if !l.onLate && l.onUnsent {
+		// What is retried only because nothing was sent costs time to connect.
+		each = least(each, l.limit())
+		if l.connectSet {
+			each = least(each, l.connect)
+		}
+	}
+	return s.replay(l, each, l.onLate || l.onUnsent, true)
 }

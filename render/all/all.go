@@ -11,7 +11,9 @@ import (
 var List = []*render.Renderer{
 	diagram.Dot,
 	report.JSON,
+	diagram.Mermaid,
 	report.Short,
+	diagram.SVG,
 	report.Table,
 	report.Text,
 }

@@ -16,6 +16,7 @@ const (
 	plainColor     = "#34495e"
 	fillColor      = "#f4f6f7"
 	groupColor     = "#95a5a6"
+	inkColor       = "#1c2833"
 )
 
 const legend = "red: a violation; thick: the path with the least slack; dashed: optional; dotted: async or a stream"

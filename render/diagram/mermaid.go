@@ -111,8 +111,11 @@ func mermaidLabel(lines []string) string {
 		if i > 0 {
 			b.WriteString("<br>")
 		}
-		for _, r := range strings.ToValidUTF8(line, "\ufffd") {
+		line = strings.ToValidUTF8(line, "\ufffd")
+		for at, r := range line {
 			switch {
+			case (r == '.' || r == '-') && strings.HasPrefix(line[at+1:], " "):
+				fmt.Fprintf(&b, "#%d;", r) // else a list of Markdown, which Mermaid refuses to draw
 			case r == '\n' || r == '\r' || r == '\t':
 				b.WriteByte(' ')
 			case unicode.IsControl(r):

@@ -138,6 +138,19 @@ func (s *sources) excerpt(at diag.Span) (shown, carets string, ok bool) {
 	return shown, strings.Repeat(" ", before) + strings.Repeat("^", marked), true
 }
 
+// text gives what stands at a place of one line, empty where the place does not say where it ends.
+func (s *sources) text(at diag.Span) string {
+	if at.Col < 1 || at.EndCol < at.Col {
+		return ""
+	}
+	f := s.file(at.File)
+	line, ok := f.line(int(at.Line))
+	if !ok {
+		return ""
+	}
+	return string(line[f.offset(int(at.Line), line, int(at.Col)-1):f.offset(int(at.Line), line, int(at.EndCol)-1)])
+}
+
 // visible gives the first runes of a text as they are to be shown, a tab as four spaces, and whether there are more.
 func visible(text []byte) (cells []string, more bool) {
 	for len(text) > 0 {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -108,4 +109,22 @@ func retriesText(n int64) string {
 		return "1 retry"
 	}
 	return fmt.Sprintf("%d retries", n)
+}
+
+// relative gives a file's path in its repository, with slashes.
+func relative(in *render.Input, file string) string {
+	if in.Relative == nil {
+		return file
+	}
+	return in.Relative(file)
+}
+
+// absolute reports whether a path with slashes begins at a root or, on Windows, at a drive.
+func absolute(path string) bool {
+	return strings.HasPrefix(path, "/") || len(path) > 2 && path[1] == ':' && path[2] == '/'
+}
+
+// shown reports whether a format for people shows a finding: ignored ones with -v, infos without --quiet.
+func shown(in *render.Input, f *diag.Finding) bool {
+	return (f.Ignored == nil || in.Verbose) && (f.Severity > diag.Info || !in.Quiet)
 }

@@ -35,10 +35,16 @@ type standing struct {
 
 func newIgnores(plan *model.Plan, now time.Time) *ignores {
 	ig := &ignores{now: now, on: make(map[string][]*standing), lines: make(map[diag.Span][]*standing)}
+	// A call of a plan that a config has as several routes gives each of them its ignores: one is used with any of them.
+	written := make(map[model.Ignore]*standing)
 	add := func(subject string, of []model.Ignore) {
 		for _, i := range of {
-			s := &standing{Ignore: i, where: "on `" + subject + "`"}
-			ig.all, ig.on[subject] = append(ig.all, s), append(ig.on[subject], s)
+			s := written[i]
+			if s == nil || i.At.Nowhere() {
+				s = &standing{Ignore: i, where: "on `" + subject + "`"}
+				written[i], ig.all = s, append(ig.all, s)
+			}
+			ig.on[subject] = append(ig.on[subject], s)
 		}
 	}
 	for i := range plan.Entrypoints {
