@@ -20,6 +20,9 @@ type Importer struct {
 	Binary bool
 	// Recognise reports whether the content is of this kind. It looks at the content alone, never at the name.
 	Recognise func(*Source) bool
+	// Resembles says of a content that is not recognised what it is, where it looks like this kind; empty where it does
+	// not. It may be nil.
+	Resembles func(*Source) string
 	// Import gives everything that the source says, each value with its place. It always gives a fragment,
 	// and findings for what it could not read or understand.
 	Import func(*Source) (*model.Fragment, []diag.Finding)

@@ -156,6 +156,38 @@ func (d Duration) String() string {
 	return trimZeroUnits(time.Duration(d).String())
 }
 
+// Down prints a computed d with at most three decimals in its unit, rounded down: a limit given as "or less" stays one.
+// What has fewer decimals is exact, as String prints it.
+func (d Duration) Down() string { return (d - d.rest()).String() }
+
+// Up prints a computed d with at most three decimals in its unit, rounded up: a need given as "or more" stays one.
+func (d Duration) Up() string {
+	if rest := d.rest(); rest > 0 {
+		return (d - rest).Add(d.decimals()).String()
+	}
+	return d.String()
+}
+
+// decimals is the third decimal of the unit that String prints d in.
+func (d Duration) decimals() Duration {
+	switch abs := max(d, -d); {
+	case abs < Millisecond:
+		return Nanosecond
+	case abs < Second:
+		return Microsecond
+	}
+	return Millisecond
+}
+
+// rest is what of d lies beyond its third decimal, never negative; 0 for what is no number.
+func (d Duration) rest() Duration {
+	if !d.Finite() {
+		return 0
+	}
+	unit := d.decimals()
+	return (d%unit + unit) % unit
+}
+
 func trimZeroUnits(s string) string {
 	if t, ok := strings.CutSuffix(s, "m0s"); ok {
 		s = t + "m"

@@ -16,9 +16,9 @@ type Fragment struct {
 	// Observed is true for metrics and traces: what was measured, which stands beside what is configured.
 	Observed bool
 	Defaults Defaults
-	Sources   []SourceRef
-	Aliases   []Alias
-	Policy    Policy
+	Sources  []SourceRef
+	Aliases  []Alias
+	Policy   Policy
 	// PolicyFile is `policy: ../policy.yaml`, relative to this file.
 	PolicyFile  Val[string]
 	Platforms   map[string]Val[string]

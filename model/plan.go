@@ -33,6 +33,8 @@ type Read struct {
 	File, As string
 	Calls    int
 	Skipped  string
+	// Without says what the file is instead where it has no call.
+	Without string
 	// Alone are the calls that only this file knows, where another has calls too.
 	Alone []CallID
 }

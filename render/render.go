@@ -14,9 +14,10 @@ type Kind uint8
 
 // The kinds of output.
 const (
-	Check Kind = 1 << iota // findings
-	Plan                   // budgets, then findings
-	Graph                  // pictures
+	Check     Kind = 1 << iota // findings
+	Plan                       // budgets, then findings
+	Graph                      // pictures of the call graph
+	Waterfall                  // pictures of the time that its calls take
 )
 
 // Renderer writes one format. What it cannot express it says in the output, never dropping it silently.

@@ -13,7 +13,7 @@ func (s *solve) allowed() {
 	}
 	funded := make([]bool, len(s.g.Nodes))
 	for _, gr := range s.groups {
-		p := allowing{solve: s, gr: gr, node: make([]model.Duration, len(s.g.Nodes)), ask: newWhatIf(s, gr)}
+		p := allowing{solve: s, gr: gr, node: make([]room, len(s.g.Nodes)), ask: newWhatIf(s, gr)}
 		p.run(funded)
 	}
 	for i := range s.g.Legs {
@@ -23,18 +23,61 @@ func (s *solve) allowed() {
 	}
 }
 
+// room is what something may need: the least over the requests whose other needs are all known, and over those of
+// which some other need is unknown. NoLimit is where nothing above feels it, and where there is no such request.
+type room struct {
+	sure, doubtful model.Duration
+	doubt          bool // there is a request of the second kind
+}
+
+var anything = room{sure: model.NoLimit, doubtful: model.NoLimit}
+
+// least keeps the tighter of two rooms.
+func (r room) least(o room) room {
+	return room{min(r.sure, o.sure), min(r.doubtful, o.doubtful), r.doubt || o.doubt}
+}
+
+// unknown is the room when another need is unknown. Where nothing is felt, that neither is.
+func (r room) unknown() room {
+	if r.sure == model.NoLimit {
+		return r
+	}
+	return room{model.NoLimit, min(r.sure, r.doubtful), true}
+}
+
+// through gives what is left of the room further down.
+func (r room) through(left func(model.Duration) model.Duration) room {
+	for _, d := range []*model.Duration{&r.sure, &r.doubtful} {
+		if d.Finite() && *d >= 0 {
+			*d = left(*d)
+		}
+	}
+	return r
+}
+
+// allowed is what the room means for a call: 0 where nothing fits, else the least that is sure, Unknown where none
+// is and another need decides, NoLimit where nothing does.
+func (r room) allowed() model.Duration {
+	switch {
+	case min(r.sure, r.doubtful) <= 0:
+		return 0
+	case r.sure == model.NoLimit && r.doubt:
+		return model.Unknown
+	}
+	return r.sure
+}
+
 type allowing struct {
 	*solve
-	gr *group
-	// node is what a node may need: nothing, a time, Unknown, or NoLimit where nothing above feels it.
-	node []model.Duration
+	gr   *group
+	node []room
 	ask  *whatIf
 }
 
 func (p *allowing) run(funded []bool) {
 	below := make([]bool, len(p.g.Nodes))
 	for i := range p.node {
-		p.node[i] = model.NoLimit
+		p.node[i] = anything
 	}
 	for _, r := range p.gr.roots {
 		root := &p.g.Roots[r]
@@ -42,7 +85,9 @@ func (p *allowing) run(funded []bool) {
 			continue
 		}
 		below[root.Node] = true
-		p.node[root.Node] = min(p.node[root.Node], p.unlessUnknown(root.Node, p.gr.node[root.Node], max(nothing, root.SLO-root.Overhead)))
+		has := anything
+		has.sure = max(nothing, root.SLO-root.Overhead)
+		p.give(root.Node, p.gr.node[root.Node], has)
 	}
 	for _, n := range p.g.Order {
 		if !below[n] {
@@ -51,37 +96,33 @@ func (p *allowing) run(funded []bool) {
 		funded[n] = true
 		p.g.Out(n, func(l LegID) { below[p.g.Legs[l].To] = true })
 		node := &p.g.Nodes[n]
-		if node.flowAt == node.flowEnd {
-			continue
-		}
-		if p.shared[n] {
+		switch {
+		case node.flowAt == node.flowEnd:
+		case p.shared[n]:
 			roots := p.rootsAbove(n)
 			p.g.Out(n, func(l LegID) { p.set(l, p.search(l, roots)) })
-			continue
+		default:
+			p.flow(node.flowAt, p.node[n].through(func(d model.Duration) model.Duration {
+				if d -= node.Local(); d < 0 || node.Margin.Gross(0) > d {
+					return nothing
+				}
+				return node.Margin.Keep(d)
+			}))
 		}
-		has := p.node[n]
-		if has.Finite() {
-			if has -= node.Local(); has < 0 {
-				has = nothing
-			} else {
-				has = p.keep(node.Margin, has)
-			}
-		}
-		p.flow(node.flowAt, has)
 	}
 }
 
-// keep is the largest time whose gross fits, nothing where not even none does.
-func (p *allowing) keep(m model.Margin, has model.Duration) model.Duration {
-	if m.Gross(0) > has {
-		return nothing
+// give keeps the tightest room of a node. For what stands below a leaf, what the leaf itself needs may be unknown.
+func (p *allowing) give(n NodeID, need Need, has room) {
+	if p.g.Nodes[n].Leaf && need.Known != Complete {
+		has = has.unknown()
 	}
-	return m.Keep(has)
+	p.node[n] = p.node[n].least(has)
 }
 
-// flow hands a time down a body: in a sequence each element may need what the others leave, beside others all of
+// flow hands room down a body: in a sequence each element may need what the others leave, beside others all of
 // it, as long as those fit.
-func (p *allowing) flow(at int32, has model.Duration) {
+func (p *allowing) flow(at int32, has room) {
 	f := &p.g.flow[at]
 	if f.kind == model.One {
 		p.call(f.leg, has)
@@ -104,67 +145,65 @@ func (p *allowing) flow(at int32, has model.Duration) {
 	}
 	for i := at + 1; i < f.end; i = p.g.flow[i].end {
 		n := need(i)
-		others := unknown
+		others, beside := unknown, longest
 		if n.Known != Complete {
 			others--
 		}
-		left := has
-		if has.Finite() && has >= 0 {
+		if i == longestAt {
+			beside = second
+		}
+		left := has.through(func(d model.Duration) model.Duration {
 			switch {
 			case f.kind.Sums(false):
-				left = max(nothing, has-(sum-n.V))
-			case i == longestAt && second > has, i != longestAt && longest > has:
-				left = nothing
+				return max(nothing, d-(sum-n.V))
+			case beside > d:
+				return nothing
 			}
-		}
-		if left.Finite() && left >= 0 && others > 0 {
-			left = model.Unknown
+			return d
+		})
+		if others > 0 {
+			left = left.unknown()
 		}
 		p.flow(i, left)
 	}
 }
 
 // call sets what a call may need, and what that leaves one attempt at its callee.
-func (p *allowing) call(id LegID, has model.Duration) {
-	l := &p.g.Legs[id]
+func (p *allowing) call(id LegID, has room) {
+	l, need := &p.g.Legs[id], p.gr.leg[id]
 	to := has
-	switch need := p.gr.leg[id]; {
-	case !l.Awaited() || l.Optional:
+	if !l.Awaited() || l.Optional {
 		// What the callee needs is not felt above: either all fits, or nothing helps.
-		switch {
-		case has.Finite() && need.V > has:
-			to = nothing
-		case need.Known != Complete:
-			to = model.Unknown
-		case has.Finite():
-			to = model.NoLimit
+		if need.Known != Complete {
+			to = to.unknown()
 		}
-	case has.Finite() && has >= 0:
+		to = to.through(func(d model.Duration) model.Duration {
+			if need.V > d {
+				return nothing
+			}
+			return model.NoLimit
+		})
+		if !l.Awaited() {
+			has = to // it needs nothing, so that the SLO is met or not whatever it does
+		}
+	} else {
 		n, waits := l.planned(&p.sol.Legs[id])
-		to = has.Div(l.Repeat).Sub(waits).Div(n)
-		if measured, _ := p.measured(p.gr.percentile, id); measured > to {
-			to = nothing
-		}
-		to = p.unlessUnknown(l.To, p.gr.one[id], max(nothing, to.Sub(l.Network)))
+		measured, _ := p.measured(p.gr.percentile, id)
+		to = has.through(func(d model.Duration) model.Duration {
+			d = d.Div(l.Repeat).Sub(waits).Div(n)
+			if measured > d {
+				return nothing
+			}
+			return max(nothing, d.Sub(l.Network))
+		})
 	}
-	p.node[l.To] = min(p.node[l.To], to)
-	if !l.Awaited() {
-		has = to // it needs nothing, so that the SLO is met or not whatever it does
-	}
-	p.set(id, has)
+	p.give(l.To, p.gr.one[id], to)
+	p.set(id, has.allowed())
 }
 
-// unlessUnknown is what a node may need; for what stands below a leaf, what the leaf itself needs may decide.
-func (p *allowing) unlessUnknown(n NodeID, need Need, has model.Duration) model.Duration {
-	if has >= 0 && p.g.Nodes[n].Leaf && need.Known != Complete {
-		return model.Unknown
-	}
-	return has
-}
-
-func (p *allowing) set(id LegID, has model.Duration) {
+func (p *allowing) set(id LegID, allowed model.Duration) {
 	t := &p.sol.Legs[id]
-	t.Allowed = min(t.Allowed, max(0, has))
+	t.Allowed = min(t.Allowed, allowed)
 }
 
 // rootsAbove lists the roots with an SLO from which requests reach a node.
@@ -188,37 +227,31 @@ func (p *allowing) rootsAbove(n NodeID) []int32 {
 	return roots
 }
 
-// search asks for the largest need of a call with which every root that feels it still meets its SLO.
+// search asks for the largest need of a call with which every root above it still meets its SLO.
 func (p *allowing) search(id LegID, roots []int32) model.Duration {
-	var top model.Duration
+	least := model.NoLimit
 	for _, r := range roots {
-		top = max(top, p.g.Roots[r].SLO)
+		least = min(least, p.searchRoot(id, r))
 	}
-	unknown := false
-	over := func(x model.Duration) model.Duration {
-		worst := -model.NoLimit
+	return least
+}
+
+func (p *allowing) searchRoot(id LegID, r int32) model.Duration {
+	root := &p.g.Roots[r]
+	need := func(x model.Duration) (n Need) {
 		if !p.g.Legs[id].Awaited() {
 			x = 0
 		}
-		p.ask.ask(change{leg: id, what: setNeed, value: x}, func() {
-			for _, r := range roots {
-				root := &p.g.Roots[r]
-				n := p.ask.node[root.Node]
-				// A need of 0 counts as unknown, which it is not for want of a fact here.
-				unknown = unknown || x > 0 && n.Known != Complete
-				worst = max(worst, n.V.Add(root.Overhead)-root.SLO)
-			}
-		})
-		return worst
+		return p.ask.root(r, change{leg: id, what: setNeed, value: x})
 	}
-	x := most(top+1, over)
-	switch {
-	case x < 0:
-		return nothing
-	case unknown:
+	over := func(x model.Duration) model.Duration { return need(x).V - root.SLO }
+	switch first := need(1); {
+	case first.V > root.SLO:
+		return 0
+	case first.Known != Complete:
 		return model.Unknown
-	case x > top:
-		return model.NoLimit
+	case over(root.SLO+1) <= 0:
+		return model.NoLimit // felt nowhere
 	}
-	return x
+	return max(0, most(root.SLO+1, over))
 }

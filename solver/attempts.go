@@ -243,12 +243,8 @@ func (p *rootPass) run(r int32) {
 		}
 		p.s.g.Out(n, func(l LegID) { p.s.lastWork(l, x, &p.x[p.s.g.Legs[l].To]) })
 	}
-	touched := 1.0
-	if root.Rate > 0 {
-		touched = root.Rate
-	}
 	for _, n := range nodes {
-		p.s.take(n, r, &p.x[n], touched)
+		p.s.take(n, r, &p.x[n])
 		p.x[n] = reachedBy{}
 	}
 	t := &p.s.sol.Roots[r]
@@ -280,10 +276,7 @@ func (x *reachedBy) add(from reachedBy, w weight) {
 // lastWork moves a callee's latest start and end for one call of a caller (numbers.md 17).
 func (s *solve) lastWork(id LegID, caller reachedBy, callee *reachedBy) {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
-	_, w := s.g.CallOf(id)
-	earlier := l.Pool.Add(min(l.Timeout, t.Uncut)).Mul(l.Repeat - 1).Add(l.Pool)
-	start := caller.start.Add(t.Starts).Add(earlier).Add(min(t.beforeLast(l, w), l.Timeout))
-	start = min(start, caller.end)
+	start := min(caller.start.Add(s.lastStart(id)), caller.end)
 	end := start.Add(l.Connect).Add(t.CalleeBusy)
 	if t.Enforced {
 		end = min(end, start.Add(t.Limit), caller.end)
@@ -293,8 +286,8 @@ func (s *solve) lastWork(id LegID, caller reachedBy, callee *reachedBy) {
 }
 
 // take keeps the worst over all roots, and says which root it was.
-func (s *solve) take(n NodeID, root int32, x *reachedBy, touched float64) {
-	t := &s.sol.Nodes[n]
+func (s *solve) take(n NodeID, root int32, x *reachedBy) {
+	t, rate := &s.sol.Nodes[n], s.g.Roots[root].Rate
 	if x.configured > t.Attempts.Configured {
 		t.AttemptsRoot = root
 	}
@@ -304,7 +297,13 @@ func (s *solve) take(n NodeID, root int32, x *reachedBy, touched float64) {
 	t.Visits = max(t.Visits, x.visits)
 	t.Waited = max(t.Waited, x.waited)
 	t.Work = max(t.Work, x.work)
-	t.Touched += touched
+	if rate > 0 {
+		t.Touched += rate
+		t.Rate += rate * x.visits
+		t.Offered += rate * min(float64(x.limited), x.budgeted)
+	} else {
+		t.Touched++
+	}
 	if x.paths > 1 {
 		s.shared[n] = true
 	}

@@ -67,6 +67,9 @@ type LegTimes struct {
 	// CalleeBusy is the callee's bound before enforcement; Busy and Orphan are one attempt's, after it.
 	CalleeBusy, Busy, Orphan model.Duration
 	Enforced                 bool
+	// Overhang is the longest that the callee may work on after a deadline that its caller was told, or the caller's
+	// own limit before it, has stopped the caller; 0 where the call is enforced or every path tells the caller none.
+	Overhang model.Duration
 	// Starts is the latest start after the caller's start, Left what the caller has then.
 	Starts, Left model.Duration
 	// Stop is the least of the limits that stop an attempt: timeout, caller's server timeout, told deadlines.
@@ -122,6 +125,9 @@ type NodeTimes struct {
 	// Touched the requests that reach it: a second where rates are known, else one a root.
 	Visits  float64
 	Touched float64
+	// Rate is how many invocations a second the known rates of roots make, Offered how many attempts they become
+	// while the node hangs: time-limited, and within retry budgets. Roots without a rate add nothing.
+	Rate, Offered float64
 	// AttemptsRoot is the root with the most configured attempts.
 	AttemptsRoot int32
 }

@@ -26,7 +26,10 @@ func (s *solve) stops() {
 			outer = max(0, outer.Sub(before))
 		}
 		s.starts(n)
-		s.g.Out(n, func(l LegID) { s.ways(l, outer) })
+		s.g.Out(n, func(l LegID) {
+			s.ways(l, outer)
+			s.sol.Legs[l].Overhang = s.overhang(l)
+		})
 	}
 }
 
@@ -37,6 +40,30 @@ func (s *solve) told(l LegID) model.Duration {
 		return model.NoLimit
 	}
 	return min(t.Patience, t.Stop)
+}
+
+// overhang is how long the callee of a last attempt works on when its caller was stopped by a deadline. Where a
+// missing fact decides when that attempt starts, it is Unknown.
+func (s *solve) overhang(id LegID) model.Duration {
+	l, t := &s.g.Legs[id], &s.sol.Legs[id]
+	told := s.sol.Nodes[l.From].Told
+	if t.Enforced || !told.Finite() {
+		return 0
+	}
+	stopped := min(told, s.g.Nodes[l.From].Limit)
+	start := s.lastStart(id)
+	if start == model.Unknown {
+		return model.Unknown
+	}
+	return max(0, min(start, stopped).Add(l.Connect).Add(t.CalleeBusy).Sub(stopped))
+}
+
+// lastStart is when a call's last attempt starts at the latest, after its caller's start (numbers.md 17).
+func (s *solve) lastStart(id LegID) model.Duration {
+	l, t := &s.g.Legs[id], &s.sol.Legs[id]
+	_, w := s.g.CallOf(id)
+	earlier := l.Pool.Add(min(l.Timeout, t.Uncut)).Mul(l.Repeat - 1).Add(l.Pool)
+	return t.Starts.Add(earlier).Add(min(t.beforeLast(l, w), l.Timeout))
 }
 
 func (s *solve) ways(id LegID, outer model.Duration) {

@@ -45,6 +45,19 @@ func Names() []string {
 	return names
 }
 
+// Resembles says what a content is that no importer reads, empty where nothing is known of it.
+func Resembles(src *importers.Source) string {
+	for _, im := range List {
+		if im.Resembles == nil || src.Binary() {
+			continue
+		}
+		if what := im.Resembles(src); what != "" {
+			return what
+		}
+	}
+	return ""
+}
+
 // Recognise gives the importer that reads a content, nil where none does.
 func Recognise(src *importers.Source) *importers.Importer {
 	binary := src.Binary()

@@ -20,6 +20,8 @@ type cluster struct {
 	// policy replaces the retry policy of every route to the cluster.
 	policy *message
 	budget model.Val[model.Fraction]
+	// local tells that its endpoints are on the machine of the proxy.
+	local bool
 	// members are the clusters of an aggregate, of which one takes each attempt.
 	members []target
 }
@@ -31,10 +33,21 @@ func (r *reader) addCluster(n *yamlsrc.Node) {
 	}
 }
 
-// cluster gives what is known of a cluster, nil where the source does not have it.
+// cluster gives what is known of a cluster, nil where neither the source nor another one of its proxy has it.
 func (r *reader) cluster(name string) *cluster {
-	c := r.clusters[name]
-	if c == nil || c.read {
+	if c := r.clusters[name]; c != nil {
+		return r.readCluster(c)
+	}
+	for _, home := range r.proxy.readers {
+		if c := home.clusters[name]; c != nil {
+			return home.readCluster(c)
+		}
+	}
+	return nil
+}
+
+func (r *reader) readCluster(c *cluster) *cluster {
+	if c.read {
 		return c
 	}
 	c.read = true
@@ -55,6 +68,7 @@ func (r *reader) cluster(name string) *cluster {
 	c.maxStream = options.duration("max_stream_duration")
 	options.harmless("max_connection_duration")
 	options.done()
+	c.local = onMachine(m.get("load_assignment"))
 	c.budget = r.retryBudget(m.sub("circuit_breakers"))
 	kind := m.sub("cluster_type")
 	if config := kind.sub("typed_config"); strings.Contains(config.text("@type").V, "aggregate") {
@@ -65,6 +79,22 @@ func (r *reader) cluster(name string) *cluster {
 	m.harmless("track_timeout_budgets")
 	m.done()
 	return c
+}
+
+// onMachine reports whether every endpoint is a loopback address or a socket of the machine.
+func onMachine(assignment *yamlsrc.Node) bool {
+	count := 0
+	for _, locality := range list(field(assignment, "endpoints")) {
+		for _, n := range list(field(locality, "lb_endpoints")) {
+			address := field(field(n, "endpoint"), "address")
+			host := field(field(address, "socket_address"), "address").Text()
+			if field(address, "pipe") == nil && !strings.HasPrefix(host, "127.") && host != "::1" && host != "localhost" {
+				return false
+			}
+			count++
+		}
+	}
+	return count > 0
 }
 
 func (r *reader) connectTimeout(m *message) model.Val[model.Duration] {

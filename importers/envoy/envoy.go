@@ -24,6 +24,7 @@ var Importer = &importers.Importer{
 	Name:      "envoy",
 	Title:     "Envoy v3 bootstrap, listeners, clusters and routes",
 	Recognise: recognise,
+	Resembles: resembles,
 	Import:    func(src *importers.Source) (*model.Fragment, []diag.Finding) { return readUpTo(src, maxCalls) },
 	Together:  together,
 	Codes:     []*diag.Code{importers.BadValue, importers.NotUnderstood},
@@ -43,8 +44,9 @@ type reader struct {
 
 	clusters  map[string]*cluster
 	listeners []listener
-	scope     scope       // of the first document that says whose proxy it is
-	whole     bool        // it has a bootstrap, and so is a proxy by itself
+	scope     scope // of the first document that says whose proxy it is
+	whole     bool  // it has a bootstrap or is a dump, and so is a proxy by itself
+	dump      bool
 	lds       []diag.Span // where a bootstrap has its listeners from elsewhere
 	paths     []string    // files that it refers to, as it names them
 	seen      map[resource]int
@@ -106,10 +108,16 @@ func (r *reader) collect(kind resource, n *yamlsrc.Node, sc scope) {
 	switch kind {
 	case isBootstrap:
 		r.bootstrap(n)
+	case isDump:
+		r.whole, r.dump = true, true
 	case isCluster:
 		r.addCluster(n)
 	case isListener:
-		r.listeners = append(r.listeners, listener{node: n, scope: sc})
+		// A dump has a static listener in its bootstrap, too.
+		if id := "listener " + text(field(n, "name")) + text(field(n, "address")); !r.told[id] || !r.dump {
+			r.told[id] = true
+			r.listeners = append(r.listeners, listener{node: n, scope: sc})
+		}
 	case isManager:
 		r.listeners = append(r.listeners, listener{manager: n, scope: sc})
 	case isTable, isHost, isRoute:
@@ -131,7 +139,7 @@ func (r *reader) addTable(kind resource, n *yamlsrc.Node, sc scope) {
 		t.node = n
 		t.name = field(n, "name").Text()
 		if _, known := r.byName[t.name]; known && t.name != "" {
-			return // a dump repeats what a listener has inline
+			return // a dump repeats what a listener has inline, and a list what another has
 		}
 		r.byName[t.name] = len(r.tables)
 	case isHost:
@@ -196,9 +204,25 @@ func nameOf(bootstrap *yamlsrc.Node) scope {
 		if ns := meta.Get("NAMESPACE").Text(); name == app && ns != "" {
 			text += "." + ns
 		}
+		if istio := strings.Split(text, "~"); len(istio) == 4 {
+			text = istio[2] // kind, address, pod with its namespace, domain
+		}
 		return scope{text, name.Span()}
 	}
 	return scope{}
+}
+
+// text gives all that a value says, to compare it.
+func text(n *yamlsrc.Node) string {
+	var b strings.Builder
+	b.WriteString(n.Text())
+	for _, p := range n.Pairs() {
+		b.WriteString(p.Key.Text() + ":" + text(p.Value) + ",")
+	}
+	for _, item := range n.Items() {
+		b.WriteString(text(item) + ",")
+	}
+	return b.String()
 }
 
 // placeholder reports whether a text waits for another tool to fill it in.

@@ -42,7 +42,23 @@ func field(n *yamlsrc.Node, snake string) *yamlsrc.Node {
 			return p.Value
 		}
 	}
-	return nil
+	v, _ := oneof(n, snake)
+	return v
+}
+
+// oneof finds a field in the form in which Go prints a choice, as `Action: {Route: …}`, with the index of the choice.
+func oneof(n *yamlsrc.Node, snake string) (*yamlsrc.Node, int) {
+	for i, p := range n.Pairs() {
+		if key := p.Key.Text(); key == "" || key[0] < 'A' || key[0] > 'Z' {
+			continue
+		}
+		for _, q := range p.Value.Pairs() {
+			if key := q.Key.Text(); key != "" && sameName(strings.ToLower(key[:1])+key[1:], snake) && q.Value.Kind() != yamlsrc.Null {
+				return q.Value, i
+			}
+		}
+	}
+	return nil, 0
 }
 
 // list gives the elements of a repeated field. Envoy takes a single mapping for a list of one.
@@ -95,6 +111,13 @@ func (m *message) get(snake string) *yamlsrc.Node {
 		if first = key; p.Value.Kind() != yamlsrc.Null {
 			found = p.Value
 		}
+	}
+	if first == "" {
+		v, i := oneof(m.node, snake)
+		if v != nil {
+			m.seen |= 1 << (i & 63)
+		}
+		return v
 	}
 	return found
 }
@@ -170,12 +193,19 @@ func (m *message) duration(snake string) duration {
 	return duration{model.At(d, n.Span()), text, true}
 }
 
+// goTime is the number from which on a bare one is nanoseconds, as Go prints a time: nobody means eleven days in
+// seconds. Envoy itself takes no bare number.
+const goTime = 1_000_000
+
 // parseDuration reads `1.5s`, and {seconds, nanos} as older files have it.
 func parseDuration(n *yamlsrc.Node) (d model.Duration, text string, err error) {
 	switch n.Kind() {
 	case yamlsrc.Scalar:
 		if placeholder(n.Text()) {
 			return 0, "", fmt.Errorf("`%s` is a placeholder that is not filled in", n.Text())
+		}
+		if ns, ok := whole(n); ok && ns >= goTime {
+			return model.Duration(ns), n.Text(), nil
 		}
 		d, err = dialect.Envoy.Parse(n.Text())
 		return d, n.Text(), err
@@ -207,6 +237,9 @@ func secondsNanos(n *yamlsrc.Node) (model.Duration, error) {
 
 // whole reads a count of at least 0, which may be written as 3, 3.0 or "3".
 func whole(n *yamlsrc.Node) (int64, bool) {
+	if v := n.Get("value"); v != nil && len(n.Pairs()) == 1 {
+		n = v // Go prints a wrapped number so
+	}
 	text := n.Text()
 	if i, frac, dotted := strings.Cut(text, "."); dotted && strings.Trim(frac, "0") == "" && frac != "" {
 		text = i

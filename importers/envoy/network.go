@@ -2,6 +2,7 @@ package envoy
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
@@ -13,6 +14,9 @@ import (
 type listener struct {
 	node, manager *yamlsrc.Node
 	scope         scope
+	name          string
+	// inbound tells that it takes what others send to the service beside it.
+	inbound bool
 }
 
 // manager is what an HTTP connection manager says of all its routes.
@@ -20,19 +24,31 @@ type manager struct {
 	// streamIdle bounds the silence of a request, maxStream all of it.
 	streamIdle, maxStream model.Val[model.Duration]
 	// idle is when a client's connection without requests is closed, where somebody wrote it.
-	idle  model.Val[model.Duration]
-	scope scope
+	idle    model.Val[model.Duration]
+	scope   scope
+	inbound bool
+	// filters are those that call a service before each route.
+	filters []*callingFilter
+}
+
+// same reports whether two managers say the same of their routes, so that a route that both have is one.
+func (m *manager) same(n *manager) bool {
+	if m == nil || n == nil {
+		return m == n
+	}
+	return m.scope.caller == n.scope.caller && m.inbound == n.inbound && slices.EqualFunc(m.filters, n.filters, (*callingFilter).same) &&
+		m.streamIdle.V == n.streamIdle.V && m.maxStream.V == n.maxStream.V && m.maxStream.Set() == n.maxStream.Set()
 }
 
 func (r *reader) listener(l *listener) {
 	if l.manager != nil {
-		r.httpManager(l.manager, l.scope, "")
+		r.httpManager(l.manager, l)
 		return
 	}
 	m := r.message("listener", l.node)
-	name := m.text("name").V
+	l.name, l.inbound = m.text("name").V, strings.EqualFold(m.text("traffic_direction").V, "INBOUND")
 	for _, f := range list(m.get("listener_filters")) {
-		r.networkFilter(f, l.scope, name)
+		r.networkFilter(f, l)
 	}
 	chains := list(m.get("filter_chains"))
 	if c := m.get("default_filter_chain"); c != nil {
@@ -40,13 +56,13 @@ func (r *reader) listener(l *listener) {
 	}
 	for _, chain := range chains {
 		for _, f := range list(field(chain, "filters")) {
-			r.networkFilter(f, l.scope, name)
+			r.networkFilter(f, l)
 		}
 	}
 }
 
 // networkFilter reads a filter that makes calls. Its type says what it is, in old files its name does.
-func (r *reader) networkFilter(f *yamlsrc.Node, sc scope, listener string) {
+func (r *reader) networkFilter(f *yamlsrc.Node, l *listener) {
 	config := field(f, "typed_config")
 	if config == nil {
 		config = field(f, "config")
@@ -58,11 +74,14 @@ func (r *reader) networkFilter(f *yamlsrc.Node, sc scope, listener string) {
 	}
 	switch kind {
 	case "HttpConnectionManager", "http_connection_manager":
-		r.httpManager(config, sc, listener)
+		r.httpManager(config, l)
 	case "TcpProxy", "tcp_proxy":
-		r.tcpProxy(r.message("tcp_proxy", config), sc, listener)
+		r.tcpProxy(r.message("tcp_proxy", config), l)
 	case "RedisProxy", "redis_proxy":
-		r.redisProxy(r.message("redis_proxy", config), sc, listener)
+		r.redisProxy(r.message("redis_proxy", config), l)
+	case "ExtAuthz", "ext_authz", "RateLimit", "ratelimit":
+		r.unread("filter "+kind, f.Span(), "describe its calls in the plan",
+			"the filter `%s` calls a service before each connection, which is not read", name)
 	default:
 		if strings.HasSuffix(strings.ToLower(kind), "proxy") || strings.HasSuffix(kind, "ProxyConfig") {
 			r.unread("filter "+kind, f.Span(), "describe its calls in the plan",
@@ -71,12 +90,12 @@ func (r *reader) networkFilter(f *yamlsrc.Node, sc scope, listener string) {
 	}
 }
 
-func (r *reader) httpManager(n *yamlsrc.Node, sc scope, listener string) {
+func (r *reader) httpManager(n *yamlsrc.Node, l *listener) {
 	m := r.message("http_connection_manager", n)
 	if m == nil {
 		return
 	}
-	hcm := &manager{scope: sc, streamIdle: dialect.EnvoyStreamIdle.At(m.at())}
+	hcm := &manager{scope: l.scope, inbound: l.inbound, streamIdle: dialect.EnvoyStreamIdle.At(m.at())}
 	if d := m.duration("stream_idle_timeout"); d.Set() {
 		hcm.streamIdle = orNone(d)
 	}
@@ -88,33 +107,31 @@ func (r *reader) httpManager(n *yamlsrc.Node, sc scope, listener string) {
 	options.harmless("max_connection_duration")
 	options.done()
 	for _, f := range list(m.get("http_filters")) {
-		r.httpFilter(f)
+		r.httpFilter(f, hcm)
 	}
 	// These bound how long a client may take to send, to leave, or to be flushed.
 	m.harmless("request_timeout", "request_headers_timeout", "drain_timeout", "delayed_close_timeout", "stream_flush_timeout")
-	r.routesOf(m, hcm, listener)
+	r.routesOf(m, hcm, l.name)
 	m.done()
 }
 
-// routesOf finds the routes of a connection manager: inline, or under a name elsewhere in the source.
+// routesOf finds the routes of a connection manager: inline, or under a name elsewhere.
 func (r *reader) routesOf(m *message, hcm *manager, listener string) {
 	if inline := m.get("route_config"); inline != nil {
-		t := table{node: inline, scope: hcm.scope}
 		if at, known := r.byName[field(inline, "name").Text()]; known {
-			r.tables[at].used = true
+			r.tables[at].read = append(r.tables[at].read, hcm) // a dump repeats it
 		}
-		r.table(&t, hcm)
+		r.table(&table{node: inline, scope: hcm.scope}, hcm)
 		return
 	}
 	if rds := m.sub("rds"); rds != nil {
 		name := rds.text("route_config_name")
-		if at, known := r.byName[name.V]; known && name.V != "" {
-			r.tables[at].used = true
-			r.table(&r.tables[at], hcm)
+		if home, t := r.named(name.V); t != nil {
+			home.table(t, hcm)
 			return
 		}
 		r.unread("rds "+name.V, rds.at(), "check the file that has them, too",
-			"the routes of the listener `%s`, named `%s`, are not in this file and are not read", listener, name.V)
+			"the routes of the listener `%s`, named `%s`, are in no file that is read here", listener, name.V)
 		return
 	}
 	if scoped := m.get("scoped_routes"); scoped != nil {
@@ -123,30 +140,28 @@ func (r *reader) routesOf(m *message, hcm *manager, listener string) {
 	}
 }
 
-// callingFilters are the HTTP filters that add calls or time of their own to every request, by their type.
-var callingFilters = map[string]string{
-	"ExtAuthz": "calls an authorization service before each request", "ExternalProcessor": "calls a processing service for each request",
-	"RateLimit": "calls a rate limit service before each request", "OAuth2": "calls a token service before some requests",
-}
-
-func (r *reader) httpFilter(f *yamlsrc.Node) {
-	config := field(f, "typed_config")
-	if strings.EqualFold(field(f, "disabled").Text(), "true") || config == nil {
-		return
+// named finds a route configuration in the source, else in another one of the proxy.
+func (r *reader) named(name string) (home *reader, t *table) {
+	if name == "" {
+		return nil, nil
 	}
-	t := config.Get("@type").Text()
-	kind := t[strings.LastIndexByte(t, '.')+1:]
-	switch does := callingFilters[kind]; {
-	case does != "":
-		r.unread("filter "+kind, f.Span(), "describe the call in the plan", "the filter `%s` %s, which is not read", field(f, "name").Text(), does)
-	case kind == "HTTPFault":
-		r.fault(config)
-	case kind == "Router":
-		if n := field(config, "respect_expected_rq_timeout"); strings.EqualFold(n.Text(), "true") {
-			r.unread("respect_expected_rq_timeout", n.Span(), "say in the plan what its callers send",
-				"`respect_expected_rq_timeout` lets a caller's header replace every route timeout, which is not read")
+	for _, home := range r.others() {
+		if at, known := home.byName[name]; known {
+			return home, &home.tables[at]
 		}
 	}
+	return nil, nil
+}
+
+// others gives the source and then every other one of its proxy.
+func (r *reader) others() []*reader {
+	all := []*reader{r}
+	for _, o := range r.proxy.readers {
+		if o != r {
+			all = append(all, o)
+		}
+	}
+	return all
 }
 
 // fault reports a delay that a fault filter adds.
@@ -158,7 +173,7 @@ func (r *reader) fault(config *yamlsrc.Node) {
 }
 
 // tcpProxy reads a connection that is passed through: only connecting and silence are bounded.
-func (r *reader) tcpProxy(m *message, sc scope, listener string) {
+func (r *reader) tcpProxy(m *message, l *listener) {
 	w := model.Waiter{Dialect: "envoy", At: m.at(), RetriesKey: "max_connect_attempts"}
 	w.Idle = dialect.EnvoyTCPIdle.At(m.at())
 	if d := m.duration("idle_timeout"); d.Set() {
@@ -183,11 +198,11 @@ func (r *reader) tcpProxy(m *message, sc scope, listener string) {
 	}
 	to = append(to, r.weighted(m.sub("weighted_clusters"))...)
 	m.done()
-	r.passThrough(to, w, sc, listener, "")
+	r.passThrough(to, w, l, "")
 }
 
 // redisProxy reads the clusters behind a Redis proxy, whose one limit holds for every operation.
-func (r *reader) redisProxy(m *message, sc scope, listener string) {
+func (r *reader) redisProxy(m *message, l *listener) {
 	w := model.Waiter{Dialect: "envoy", At: m.at(), ConnectExtra: dialect.EnvoyConnectExtra.At(m.at())}
 	settings := m.sub("settings")
 	if d := settings.duration("op_timeout"); d.Set() {
@@ -205,19 +220,19 @@ func (r *reader) redisProxy(m *message, sc scope, listener string) {
 		}
 	}
 	m.done()
-	r.passThrough(to, w, sc, listener, "redis")
+	r.passThrough(to, w, l, "redis")
 }
 
 // passThrough adds a call for each cluster behind a proxy that does not speak HTTP.
-func (r *reader) passThrough(to []target, w model.Waiter, sc scope, listener, kind string) {
-	b := r.batch(sc, []string{listener})
+func (r *reader) passThrough(to []target, w model.Waiter, l *listener, kind string) {
+	b := r.batch(l.scope, []string{l.name}, l.inbound)
 	var of []model.Flow
 	for _, t := range to {
 		c := w
 		if t.cluster != nil {
 			c.Connect = t.cluster.connect
 		}
-		call := model.Call{At: t.at, Route: listener, Waiters: []model.Waiter{c}, Probability: t.share}
+		call := model.Call{At: t.at, Route: l.name, Waiters: []model.Waiter{c}, Probability: t.share}
 		if f, ok := b.add(call, t); ok {
 			of = append(of, f)
 			if s := &r.frag.Services[r.frag.Calls[f.Call].To]; kind != "" && !s.Kind.Set() {
@@ -225,6 +240,7 @@ func (r *reader) passThrough(to []target, w model.Waiter, sc scope, listener, ki
 			}
 		}
 	}
-	b.alternatives(of, w.At)
+	b.alternatives(0, of, w.At)
+	b.behind(nil)
 	b.done()
 }

@@ -1,6 +1,7 @@
 package envoy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/importers"
@@ -17,7 +18,8 @@ type table struct {
 	hosts []*yamlsrc.Node
 	bare  []*yamlsrc.Node
 	scope scope
-	used  bool
+	// read are the connection managers that it was read for, nil among them where it stands for itself.
+	read []*manager
 }
 
 // batch collects the calls of one table, whose caller may have to be named after the table.
@@ -26,17 +28,24 @@ type batch struct {
 	scope scope
 	hints []string
 	first int // its first call in the fragment
-	of    []model.Flow
+	// inbound tells that calls to the service beside the proxy are no calls of it.
+	inbound  bool
+	branches []branch
+	of       []model.Flow
 }
 
-func (r *reader) batch(sc scope, hints []string) *batch {
-	return &batch{r: r, scope: sc, hints: hints, first: len(r.frag.Calls)}
+func (r *reader) batch(sc scope, hints []string, inbound bool) *batch {
+	return &batch{r: r, scope: sc, hints: hints, inbound: inbound, first: len(r.frag.Calls)}
 }
 
-// add makes a call to a target, except to a mesh's own machinery, and beyond the limit.
+// add makes a call to a target, except to the proxy's own service, to a mesh's machinery, and beyond the limit.
 func (b *batch) add(c model.Call, t target) (model.Flow, bool) {
 	r := b.r
-	if t.name == "" || dialect.EnvoyInfrastructure(t.name) {
+	switch {
+	case t.name == "" || dialect.EnvoyInfrastructure(t.name):
+		return model.Flow{}, false
+	case dialect.EnvoyInbound(t.name), b.inbound && t.cluster != nil && t.cluster.local:
+		r.ownService(&c)
 		return model.Flow{}, false
 	}
 	if len(r.frag.Calls) >= r.limit {
@@ -51,10 +60,28 @@ func (b *batch) add(c model.Call, t target) (model.Flow, bool) {
 	return model.Flow{Kind: model.One, Call: model.CallID(len(r.frag.Calls) - 1), At: c.At}, true
 }
 
-// alternatives ends a route: one of the flows takes each request.
-func (b *batch) alternatives(of []model.Flow, at diag.Span) {
+// alternatives ends a route: one of the flows takes each request that has gone through the filters.
+func (b *batch) alternatives(filters uint64, of []model.Flow, at diag.Span) {
 	if len(of) > 0 {
-		b.of = append(b.of, oneOf(of, at))
+		b.branch(filters, oneOf(of, at))
+	}
+}
+
+func (b *batch) branch(filters uint64, f model.Flow) {
+	i := slices.IndexFunc(b.branches, func(br branch) bool { return br.filters == filters })
+	if i < 0 {
+		i = len(b.branches)
+		b.branches = append(b.branches, branch{filters: filters})
+	}
+	b.branches[i].of = append(b.branches[i].of, f)
+}
+
+// ownService notes the limits that a proxy has before the service beside it.
+func (r *reader) ownService(c *model.Call) {
+	w := &c.Waiters[0]
+	if w.Timeout.Written() && w.Timeout.V.Finite() || w.PerTry.Set() || w.Retries() {
+		r.unread("inbound", w.At, "add it to the calls of the service, as an element of `via`",
+			"the proxy limits what its own service is asked, which is no call of the service and is not read")
 	}
 }
 
@@ -98,12 +125,19 @@ type host struct {
 	retry   *message
 	hedge   *message
 	mirrors []*yamlsrc.Node
+	// filters and tableFilters say of the filters of the manager which are on.
+	filters, tableFilters *yamlsrc.Node
 	// domain tells the routes of several hosts apart, empty where there is one host.
 	domain string
 }
 
 // table reads a route configuration under the connection manager that uses it, if that is known.
+// What another listener says the same of is read once.
 func (r *reader) table(t *table, hcm *manager) {
+	if slices.ContainsFunc(t.read, func(m *manager) bool { return m.same(hcm) }) {
+		return
+	}
+	t.read = append(t.read, hcm)
 	sc := t.scope
 	if hcm != nil {
 		sc = hcm.scope
@@ -115,13 +149,14 @@ func (r *reader) table(t *table, hcm *manager) {
 	for _, h := range hosts {
 		hints = append(hints, field(h, "name").Text())
 	}
-	b := r.batch(sc, hints)
+	b := r.batch(sc, hints, hcm != nil && hcm.inbound)
 	for _, n := range hosts {
 		vh := r.message("virtual_host", n)
 		h := host{hcm: hcm, retry: vh.sub("retry_policy"), hedge: vh.sub("hedge_policy"), mirrors: list(vh.get("request_mirror_policies"))}
 		if len(h.mirrors) == 0 {
 			h.mirrors = mirrors
 		}
+		h.filters, h.tableFilters = vh.get("typed_per_filter_config"), m.get("typed_per_filter_config")
 		if domains := list(vh.get("domains")); len(hosts) > 1 && len(domains) > 0 && domains[0].Text() != "*" {
 			h.domain = domains[0].Text()
 		}
@@ -131,12 +166,13 @@ func (r *reader) table(t *table, hcm *manager) {
 		vh.done()
 	}
 	for _, route := range t.bare {
-		b.route(route, &host{})
+		b.route(route, &host{hcm: hcm})
 	}
 	if n := m.get("vhds"); n != nil {
 		r.unread("vhds", n.Span(), "check the virtual hosts, too", "virtual hosts that come on demand are not read")
 	}
 	m.done()
+	b.behind(hcm)
 	b.done()
 	b.listenerIdle(hcm)
 }
@@ -182,17 +218,17 @@ func (b *batch) route(n *yamlsrc.Node, h *host) {
 			of = append(of, f)
 		}
 	}
-	mirrors := b.mirrors(action, h, label)
+	mirrors, filters := b.mirrors(action, h, label), h.active(n)
 	rt.harmless()
 	action.done()
 	if len(mirrors) == 0 {
-		b.alternatives(of, action.at())
+		b.alternatives(filters, of, action.at())
 		return
 	}
 	if len(of) > 0 {
 		mirrors = append([]model.Flow{oneOf(of, action.at())}, mirrors...)
 	}
-	b.of = append(b.of, model.Flow{Kind: model.Parallel, Of: mirrors, At: action.at()})
+	b.branch(filters, model.Flow{Kind: model.Parallel, Of: mirrors, At: action.at()})
 }
 
 // destinations gives every cluster that may take a request of a route.

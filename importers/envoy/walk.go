@@ -21,6 +21,8 @@ const (
 	isTable // a RouteConfiguration
 	isHost
 	isRoute
+	isNamed // resources by their names
+	isDump  // a part of a config dump
 	isOther // of Envoy, but without calls: secrets, endpoints, empty dumps
 )
 
@@ -47,10 +49,27 @@ const maxWrapped = 12
 func recognise(src *importers.Source) bool {
 	file, _ := src.YAML()
 	found := false
-	for _, doc := range file.Docs {
+	for _, doc := range documents(file) {
 		walk(doc, 0, func(kind resource, _ *yamlsrc.Node) { found = found || kind != isNothing })
 	}
 	return found
+}
+
+// documents gives those of a file, and those that its ConfigMaps carry as texts.
+func documents(file *yamlsrc.File) []*yamlsrc.Node {
+	docs := file.Docs
+	for _, doc := range file.Docs {
+		if doc.Get("kind").Text() != "ConfigMap" {
+			continue
+		}
+		for _, p := range doc.Get("data").Pairs() {
+			if p.Value.Quoted() {
+				inner, _ := yamlsrc.Inside(p.Value)
+				docs = append(docs[:len(docs):len(docs)], inner.Docs...)
+			}
+		}
+	}
+	return docs
 }
 
 // walk visits every resource of a document in file order.
@@ -68,7 +87,11 @@ func walk(n *yamlsrc.Node, depth int, visit func(resource, *yamlsrc.Node)) {
 	switch kind {
 	case isNothing:
 		return
-	case isWrapper, isBootstrap, isOther:
+	case isNamed:
+		for _, p := range n.Pairs() {
+			walk(p.Value, depth+1, visit)
+		}
+	case isWrapper, isBootstrap, isDump, isOther:
 		if kind != isWrapper {
 			visit(kind, n)
 		}
@@ -82,17 +105,16 @@ func walk(n *yamlsrc.Node, depth int, visit func(resource, *yamlsrc.Node)) {
 
 func walkField(p yamlsrc.Pair, depth int, visit func(resource, *yamlsrc.Node)) {
 	key := p.Key.Text()
-	if typeKey(key) { // a dump keyed by type, then by name
+	i := slices.IndexFunc(wrappers, func(w string) bool { return sameName(key, w) })
+	switch alone := i >= 0 && classify(p.Value) == isNothing && p.Value.Kind() == yamlsrc.Map; {
+	case typeKey(key), alone && key == "xds": // keyed by type, then by name; or by proxy
 		for _, named := range p.Value.Pairs() {
 			walk(named.Value, depth+2, visit)
 		}
-		return
-	}
-	for _, w := range wrappers {
-		if sameName(key, w) {
-			walk(p.Value, depth+1, visit)
-			return
-		}
+	case alone && key == "bootstrap": // of a proxy that has everything from elsewhere
+		visit(isBootstrap, p.Value)
+	case i >= 0:
+		walk(p.Value, depth+1, visit)
 	}
 }
 
@@ -110,6 +132,9 @@ func classify(n *yamlsrc.Node) resource {
 		}
 		if kind, ok := byType[t[strings.LastIndexByte(t, '.')+1:]]; ok {
 			return kind
+		}
+		if strings.Contains(t, "envoy.admin.") {
+			return isDump
 		}
 		return isOther
 	}
@@ -140,8 +165,23 @@ func classify(n *yamlsrc.Node) resource {
 		return isCluster
 	case has(wrappers...), slices.ContainsFunc(n.Pairs(), func(p yamlsrc.Pair) bool { return typeKey(p.Key.Text()) }):
 		return isWrapper
+	case isKeyed(n):
+		return isNamed
 	}
 	return isNothing
+}
+
+// isKeyed reports whether a mapping has resources under their own names.
+func isKeyed(n *yamlsrc.Node) bool {
+	for _, p := range n.Pairs() {
+		if name := field(p.Value, "name"); name == nil || name.Text() != p.Key.Text() {
+			return false
+		}
+		if kind := classify(p.Value); kind != isCluster && kind != isListener && kind != isTable {
+			return false
+		}
+	}
+	return len(n.Pairs()) > 0
 }
 
 // hasRoutes tells the routes of a virtual host from those of other platforms.

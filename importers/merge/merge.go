@@ -131,7 +131,7 @@ func (m *merger) joinHeads() {
 		}
 	}
 	for _, f := range m.fragments {
-		p.Read = append(p.Read, model.Read{File: f.File, As: f.As, Calls: len(f.Calls)})
+		p.Read = append(p.Read, model.Read{File: f.File, As: f.As, Calls: len(f.Calls), Without: f.Without})
 		p.LineIgnores = append(p.LineIgnores, f.LineIgnores...)
 		policy.policy(&p.Policy, &f.Policy)
 		defaults.service(&m.defaults.Service, &f.Defaults.Service)

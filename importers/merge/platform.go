@@ -35,8 +35,9 @@ func parsePlatform(name string) platformName {
 			return platformName{host: strings.ToLower(name), short: route, space: space, route: true}
 		}
 	}
-	p.host = strings.ToLower(withoutPort(host))
-	first, rest, dotted := strings.Cut(p.host, ".")
+	host = withoutPort(host)
+	p.host = strings.ToLower(host)
+	first, rest, dotted := strings.Cut(host, ".")
 	space, domain, _ := strings.Cut(rest, ".")
 	switch {
 	case !dnsLabel(first):

@@ -31,8 +31,9 @@ type edges struct {
 	order []edge
 	// timeouts counts, by edge, what a metric of the edge leaves out.
 	timeouts map[edge]float64
-	// empty counts series without an observation, nowhere those whose service nobody names.
-	empty, nowhere int
+	// empty counts series without an observation. said is set where a finding has told why a series is not used.
+	empty int
+	said  bool
 }
 
 // metric is a profile with what the source says of this metric.
@@ -51,6 +52,7 @@ func (e *edges) collect(s *scrape) {
 			m = s.metric(x.family)
 			metrics[x.family] = m
 			if m != nil && m.unit == 0 {
+				e.said = true
 				e.unread("unit "+x.family, x.family, diag.Warning, x.at, "write `unit: s`, or `ms`, beside `metric` in `sources`",
 					"neither the name `%s` nor the file says the unit of the metric", x.family)
 			}
@@ -170,9 +172,12 @@ func (s *scrape) variant(m *metric, x *series) bool {
 func (e *edges) edgeOf(s *scrape, m *metric, x *series, on side) (edge, bool) {
 	own := s.source.Service.V
 	if on == serving {
-		name := cmp.Or(first(x.labels, m.server...), own, e.target(s, x), s.named(m.callee, x.labels))
+		name := cmp.Or(first(x.labels, m.server...), own)
 		if name == "" {
-			e.nowhere++
+			name = cmp.Or(e.target(m, x), s.named(m.callee, x.labels))
+		}
+		if name == "" {
+			e.said = true
 			e.unread("nowhere "+x.family, x.family, diag.Warning, x.at, "write `service: NAME` beside the file in `sources`",
 				"`%s` is the time of the scraped service itself, and nothing says which one that is", x.family)
 		}
@@ -180,7 +185,7 @@ func (e *edges) edgeOf(s *scrape, m *metric, x *series, on side) (edge, bool) {
 	}
 	callee := s.named(m.callee, x.labels)
 	if callee == "" {
-		e.nowhere++
+		e.said = true
 		e.unread("callee "+x.family, x.family, diag.Info, x.at, "name the label in `sources`: `{metric: "+x.family+", callee: LABEL}`",
 			"no label of `%s` says who was called", x.family)
 		return edge{}, false
@@ -188,7 +193,10 @@ func (e *edges) edgeOf(s *scrape, m *metric, x *series, on side) (edge, bool) {
 	if m.part != "" {
 		callee += "." + strings.ReplaceAll(m.part, "_", ".")
 	}
-	caller := cmp.Or(s.named(m.caller, x.labels), own, e.target(s, x))
+	caller := cmp.Or(s.named(m.caller, x.labels), own)
+	if caller == "" {
+		caller = e.target(m, x)
+	}
 	if caller == "" {
 		e.unread("caller "+x.family, x.family, diag.Info, x.at, "write `service: NAME` beside the file in `sources`",
 			"nothing says whose calls `%s` measures, so it is taken for every call to the same service", x.family)
@@ -211,11 +219,11 @@ func (s *scrape) named(labels []string, of map[string]string) string {
 	return labels[0]
 }
 
-// target gives the name of the scraped target by its labels, and says so.
-func (e *edges) target(s *scrape, x *series) string {
+// target gives the name of the scraped target by its labels, and says so. A label that names the callee is none.
+func (e *edges) target(m *metric, x *series) string {
 	for _, label := range target {
 		v := x.labels[label]
-		if !known(v) {
+		if !known(v) || slices.Contains(m.callee, label) {
 			continue
 		}
 		e.unread("target "+label, "", diag.Info, x.at, "write `service: NAME` beside the file in `sources` if it is called otherwise",

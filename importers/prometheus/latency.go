@@ -31,7 +31,7 @@ func (c *candidate) latency(timeouts float64) model.Latency {
 	if len(sums) == 1 {
 		lat.Histogram = c.bounds(sums[0])
 	}
-	if n := c.total(); n >= 1 {
+	if n := c.total(); n >= 1 && !slices.ContainsFunc(sums, fractional) {
 		lat.Samples = model.At(whole(n), c.at)
 	}
 	if window > 0 {
@@ -41,6 +41,15 @@ func (c *candidate) latency(timeouts float64) model.Latency {
 		lat.Timeouts = model.At(whole(n), c.at)
 	}
 	return lat
+}
+
+// fractional reports whether a distribution counts parts of observations: then it is a rate, and its sum no number of
+// samples.
+func fractional(d distribution) bool {
+	return slices.ContainsFunc(d.bounds(), func(b bucket) bool {
+		n := b.n * d.count()
+		return math.Abs(n-math.Round(n)) > 1e-6*max(1, n)
+	})
 }
 
 // addTo adds a distribution to the first that takes it.

@@ -197,9 +197,10 @@ func ofCluster(l map[string]string) side {
 	return calling
 }
 
-// ofListener leaves Envoy's own administration out.
+// ofListener leaves out Envoy's own administration, and what a sidecar takes from its own service to pass it on.
 func ofListener(l map[string]string) side {
-	if l["envoy_http_conn_manager_prefix"] == "admin" {
+	prefix := first(l, "envoy_http_conn_manager_prefix", "http_conn_manager_prefix")
+	if prefix == "admin" || strings.HasPrefix(prefix, "outbound") || strings.HasPrefix(prefix, "egress") {
 		return 0
 	}
 	return serving

@@ -47,10 +47,7 @@ func together(sources []*importers.Source) ([]*model.Fragment, []diag.Finding) {
 	}
 	byName := slices.Clone(scrapes)
 	slices.SortStableFunc(byName, func(a, b *scrape) int { return cmp.Compare(a.file, b.file) })
-	refs := map[*scrape]int{}
-	for _, s := range byName {
-		refs[s] = len(s.order)
-	}
+	r.missing(byName)
 	e := &edges{reporter: r, by: map[edge][]*candidate{}, timeouts: map[edge]float64{}}
 	for _, s := range r.targets(byName) {
 		e.collect(s)
@@ -58,7 +55,7 @@ func together(sources []*importers.Source) ([]*model.Fragment, []diag.Finding) {
 	byFile := map[string]fragment{}
 	fragments := make([]*model.Fragment, len(sources))
 	for i, src := range sources {
-		fragments[i] = &model.Fragment{File: src.File, As: importerName}
+		fragments[i] = &model.Fragment{File: src.File, As: importerName, Observed: true}
 		byFile[src.File] = fragment{fragments[i]}
 	}
 	for _, to := range e.order {
@@ -75,7 +72,7 @@ func together(sources []*importers.Source) ([]*model.Fragment, []diag.Finding) {
 	}
 	if len(e.order) == 0 {
 		for _, s := range byName {
-			if refs[s] > 0 || !s.failed {
+			if !s.failed && !s.refused {
 				s.nothing(e)
 			}
 		}
@@ -101,27 +98,33 @@ func readSource(r *reporter, src *importers.Source) *scrape {
 		readText(s, string(src.Bytes))
 	}
 	s.failed = len(r.found) > before && len(s.families) == 0
-	if ref := src.Ref.Metric; ref.Set() && !s.failed {
-		s.missing(ref)
-	}
 	return s
 }
 
-// missing says that a metric which a plan names is not in the file.
-func (s *scrape) missing(ref model.Val[string]) {
-	for family := range s.families {
-		if metricName(family) == metricName(ref.V) {
-			return
+// missing says that no file of a source has the metric that the plan names.
+func (r *reporter) missing(scrapes []*scrape) {
+	has := map[diag.Span]bool{}
+	for _, s := range scrapes {
+		ref := s.source.Ref.Metric
+		for family := range s.families {
+			has[ref.Span()] = has[ref.Span()] || metricName(family) == metricName(ref.V)
 		}
 	}
-	f := importers.BadValue.New(ref.V, ref.Span(), "`%s` has no metric `%s`", s.file, ref.V)
-	f.Help = "name a histogram or a summary" + s.examples()
-	s.found = append(s.found, f)
+	for _, s := range scrapes {
+		ref := s.source.Ref.Metric
+		if !ref.Set() || s.failed || has[ref.Span()] {
+			continue
+		}
+		has[ref.Span()] = true
+		f := importers.BadValue.New(ref.V, ref.Span(), "`%s` has no metric `%s`", s.file, ref.V)
+		f.Help = "name a histogram or a summary" + s.examples()
+		r.found = append(r.found, f)
+	}
 }
 
 // nothing says what a file has instead of latency.
 func (s *scrape) nothing(e *edges) {
-	if e.nowhere > 0 || s.source.Ref.Metric.Set() && len(s.order) == 0 {
+	if e.said || s.source.Ref.Metric.Set() && len(s.order) == 0 {
 		return // that has been said
 	}
 	at := diag.Span{File: s.file}

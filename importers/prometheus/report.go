@@ -55,6 +55,7 @@ func (r *reporter) syntax(at diag.Span, help, format string, args ...any) {
 func (s *scrape) refuse(family string, bad fault) {
 	f := yamlsrc.Syntax.New(family, s.line(bad.line), "%s, and `%s` is not read", plain(bad.text), family)
 	f.Help = "take the scrape again, whole: `curl -s HOST/metrics > FILE`"
+	s.refused = true
 	s.found = append(s.found, f)
 }
 
@@ -74,6 +75,7 @@ func (s *scrape) unusable(family string, at diag.Span, why string) {
 	f := importers.BadValue.New(family, at, "the histogram `%s` is not read: %s", family, why)
 	f.Severity = diag.Warning
 	f.Help = "percentiles need buckets with their bounds, and how many observations there are in all"
+	s.refused = true
 	s.once("unusable "+family+why, f)
 }
 

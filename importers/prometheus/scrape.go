@@ -29,8 +29,9 @@ type scrape struct {
 	nameless int
 	// oneLine puts every place at the top of the file: its lines are not those that are read.
 	oneLine bool
-	// failed is set where nothing could be read, which has been said.
-	failed bool
+	// failed is set where nothing could be read, refused where something of which latency was expected could not:
+	// both have been said.
+	failed, refused bool
 }
 
 // series is one time series with what was seen of it, in the order of time.

@@ -265,11 +265,11 @@ func quoteName(name string) string {
 	return quoted(name)
 }
 
-// labelsOf gives the labels of a series by name.
+// labelsOf gives the labels of a series by name, dots written as they were before names could have them.
 func labelsOf(m *dto.Metric) map[string]string {
 	labels := make(map[string]string, len(m.GetLabel()))
 	for _, l := range m.GetLabel() {
-		labels[l.GetName()] = l.GetValue()
+		labels[strings.ReplaceAll(l.GetName(), ".", "_")] = l.GetValue()
 	}
 	return labels
 }

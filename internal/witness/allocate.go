@@ -1,6 +1,10 @@
 package witness
 
-import "github.com/budgetplan/budgetplan/model"
+import (
+	"slices"
+
+	"github.com/budgetplan/budgetplan/model"
+)
 
 // part is an element of a flow ready to be split: a group directly in one of its kind and a group of one are written
 // out, then calls that nobody waits for are gone.
@@ -245,61 +249,53 @@ func (s *shape) recommendPerTry(l *leg, r recommended, one need) recommended {
 	return r
 }
 
-// lower takes a granule off the largest share of each sequence that fills its time.
-func lower(b *body, recs map[*leg]*recommended) {
-	if b.kind == model.One {
-		if canLower(b, recs) {
-			recs[b.leg].timeout = recs[b.leg].timeout.minus(ns(ms))
+// lower takes a granule off the largest share of each sequence that takes all of the time there is.
+func (p *part) lower(has amount, recs map[*leg]*recommended) {
+	if p.kind == model.One {
+		if p.canLower(recs) {
+			recs[p.leg].timeout = recs[p.leg].timeout.minus(ns(ms))
 		}
 		return
 	}
-	if b.kind == model.Parallel || b.kind == model.OneOf {
-		full := recTime(b, recs)
-		for _, c := range b.of {
-			if recTime(c, recs) == full {
-				lower(c, recs)
+	if p.parallel() {
+		for _, q := range p.of {
+			if !q.time(recs).less(has) {
+				q.lower(has, recs)
 			}
 		}
 		return
 	}
-	var largest *body
-	for _, c := range b.of {
-		if canLower(c, recs) && (largest == nil || recTime(largest, recs).less(recTime(c, recs))) {
-			largest = c
+	var largest *part
+	for _, q := range p.of {
+		if q.canLower(recs) && (largest == nil || largest.time(recs).less(q.time(recs))) {
+			largest = q
 		}
 	}
 	if largest != nil {
-		lower(largest, recs)
+		largest.lower(largest.time(recs), recs)
 	}
 }
 
-// canLower reports whether the flow has a call to take from: never a fixed one or one of 1 ms.
-func canLower(b *body, recs map[*leg]*recommended) bool {
-	if b.kind == model.One {
-		r := recs[b.leg]
-		return b.leg.awaited() && !r.fixed && ns(ms).less(r.timeout)
+// canLower reports whether the part has a call to take from: never a fixed one or one of 1 ms.
+func (p *part) canLower(recs map[*leg]*recommended) bool {
+	if p.kind == model.One {
+		r := recs[p.leg]
+		return !r.fixed && ns(ms).less(r.timeout)
 	}
-	for _, c := range b.of {
-		if canLower(c, recs) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.of, func(q *part) bool { return q.canLower(recs) })
 }
 
-func recTime(b *body, recs map[*leg]*recommended) amount {
-	if b.kind == model.One {
-		if !b.leg.awaited() {
-			return zero
-		}
-		return recs[b.leg].timeout.times(b.leg.repeat)
+// time is what the recommended timeouts of the part come to.
+func (p *part) time(recs map[*leg]*recommended) amount {
+	if p.kind == model.One {
+		return recs[p.leg].timeout.times(p.leg.repeat)
 	}
 	sum, longest := zero, zero
-	for _, c := range b.of {
-		t := recTime(c, recs)
+	for _, q := range p.of {
+		t := q.time(recs)
 		sum, longest = sum.plus(t), most(longest, t)
 	}
-	if b.kind == model.Parallel || b.kind == model.OneOf {
+	if p.parallel() {
 		return longest
 	}
 	return sum
@@ -312,8 +308,9 @@ func (s *shape) recommend(n *node, budgets map[*leg]amount) map[*leg]*recommende
 		r := s.recommendTimeout(l, budgets[l])
 		recs[l] = &r
 	})
-	if n.limit.finite() && !n.local().plus(recTime(n.body, recs)).less(n.limit) {
-		lower(n.body, recs)
+	p, has := partOf(n.body), n.limit.minus(n.local())
+	if p != nil && has.finite() && !p.time(recs).less(has) {
+		p.lower(has, recs)
 	}
 	return recs
 }

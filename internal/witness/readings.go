@@ -26,7 +26,7 @@ var Readings = []string{
 	"groups of one and groups in their own kind are written out as they stand in the plan, then calls that nobody waits for are gone",
 	"`equal` splits equally whatever is known; an unordered group with a call of unknown need and no limit is such an element itself, else asks its longest",
 	"a fixed value that nobody wrote recommends nothing",
-	"the granule is taken from the largest element of a sequence that has a call to take from, of a parallel group from every branch as long as the group",
+	"the granule is taken from the largest element of a sequence that has a call to take from, of a parallel group from every branch that takes all of the time there is",
 	"a per-try timeout for which the attempts leave less than 1 ms is none",
 	"allowed: 0 where the known parts exceed the SLO without the call, else unknown where anything else is, else unbounded where the call changes nothing; the least over roots",
 	"the largest need and the least slack of several callers or roots are `at least` and `at most` where one of them is not known in full",

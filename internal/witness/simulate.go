@@ -306,10 +306,19 @@ func (s *sim) inTurn(w *work, b *body, ended []outcome, then func(outcome)) {
 	})
 }
 
-// worst tries each alternative in a world of its own: what fails, else what takes longest, else the first.
+// worst tries each alternative in a world of its own: what fails, else what takes longest, else the first. Where some
+// lead to the named service, the others do not count.
 func (s *sim) worst(w *work, of []*body) int {
+	lead := func(b *body) (any bool) {
+		b.walk(func(l *leg) { any = any || s.leads[l.to] })
+		return any
+	}
+	some := slices.ContainsFunc(of, lead)
 	best, bestOutcome, bestTime := 0, succeeded, int64(-1)
 	for i, b := range of {
+		if some && !lead(b) {
+			continue
+		}
 		probe := &sim{shape: s.shape, fate: s.fate, enforced: s.enforced, leads: s.leads, now: s.now, events: s.events}
 		o, t := failed, int64(Never) // what never ends is as bad as what fails
 		alone := &work{node: w.node, start: s.now, end: Never, left: Never, depth: w.depth, limit: w.limit}

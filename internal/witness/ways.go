@@ -87,7 +87,7 @@ func (s *shape) late(l *leg) way { return s.replay(l, s.lateEach(l), l.onLate, t
 
 func (s *shape) fast(l *leg) way {
 	each := least(s.lateEach(l), l.latencyLeast())
-	if !l.onLate && l.onUnsent {
+	if !l.onLate && l.onUnsent && !(l.onTimeout && s.timesOut(l)) {
 		// What is retried only because nothing was sent costs time to connect.
 		each = least(each, l.limit())
 		if l.connectSet {

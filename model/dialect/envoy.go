@@ -1,6 +1,9 @@
 package dialect
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
@@ -42,7 +45,7 @@ var Envoy = &Dialect{
 		&EnvoyTimeout.Default, &EnvoyNoRetry.Default, &EnvoyRetries.Default, &EnvoyWaits.Default, &EnvoyJitter.Default,
 		&EnvoyRetryAfter.Default, &EnvoyConnect.Default, &EnvoyConnectExtra.Default, &EnvoyClusterIdle.Default,
 		&EnvoyListenerIdle.Default, &EnvoyStreamIdle.Default, &EnvoyTCPIdle.Default, &EnvoyTCPConnects.Default,
-		&EnvoyRetryBudget.Default,
+		&EnvoyRetryBudget.Default, &EnvoyExtAuthz.Default, &EnvoyExtProc.Default, &EnvoyRateLimit.Default,
 	},
 	Parse: parseProto,
 	Format: func(d model.Duration) string {
@@ -86,6 +89,10 @@ var (
 	EnvoyTCPConnects = envoyDefault[int32](1, "tcp_proxy.max_connect_attempts", "1", "", envoyTCP)
 	// EnvoyRetryBudget is the share of active requests that may be retries, once a retry budget is set.
 	EnvoyRetryBudget = envoyDefault[model.Fraction](200_000, "retry_budget.budget_percent", "20%", "", envoyBreaker)
+	// EnvoyExtAuthz, EnvoyExtProc and EnvoyRateLimit bound what a filter asks of a service before each route.
+	EnvoyExtAuthz  = envoyDefault(200*model.Millisecond, "ext_authz.grpc_service.timeout", "200ms", "", "envoyproxy/envoy source/extensions/filters/http/ext_authz/config.cc")
+	EnvoyExtProc   = envoyDefault(200*model.Millisecond, "ext_proc.message_timeout", "200ms", "", envoyAPI+"extensions/filters/http/ext_proc/v3/ext_proc.pb.go")
+	EnvoyRateLimit = envoyDefault(20*model.Millisecond, "ratelimit.timeout", "20ms", "", envoyAPI+"extensions/filters/http/ratelimit/v3/rate_limit.pb.go")
 )
 
 // EnvoyMinInterval is what a shorter back-off base is raised to.
@@ -132,12 +139,21 @@ var envoyConditions = []Condition{
 	{Token: "unavailable", Means: model.Failures{Statuses: []string{"unavailable"}}},
 }
 
-// EnvoyInfrastructure reports whether a cluster is part of a mesh's own machinery, not a service that is called.
+// EnvoyInfrastructure reports whether a cluster is part of a mesh's own machinery, not a service that is called: of
+// Istio by its names, of Kuma by their beginnings.
 func EnvoyInfrastructure(cluster string) bool {
 	switch cluster {
 	case "BlackHoleCluster", "InboundPassthroughCluster", "InboundPassthroughClusterIpv4", "InboundPassthroughClusterIpv6",
-		"agent", "prometheus_stats", "sds-grpc", "xds-grpc":
+		"PassthroughCluster", "agent", "prometheus_stats", "sds-grpc", "xds-grpc", "zipkin",
+		"encap", "main_internal", "connect_originate", "ads_cluster", "access_log_sink":
 		return true
 	}
-	return false
+	return startsWith(cluster, "self_transparentproxy_", "system_", "kuma:", "_kuma_", "inbound:passthrough", "outbound:passthrough")
+}
+
+// EnvoyInbound reports whether a cluster is the service that a sidecar stands beside, by the names of Istio and Kuma.
+func EnvoyInbound(cluster string) bool { return startsWith(cluster, "inbound|", "inbound_.", "self_inbound") }
+
+func startsWith(s string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }

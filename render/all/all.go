@@ -9,13 +9,21 @@ import (
 
 // List has every renderer, sorted by name.
 var List = []*render.Renderer{
+	report.CSV,
 	diagram.Dot,
+	report.GitHub,
 	report.JSON,
+	report.JUnit,
+	report.Markdown,
+	report.MarkdownPlan,
 	diagram.Mermaid,
+	report.SARIF,
 	report.Short,
 	diagram.SVG,
+	diagram.WaterfallSVG,
 	report.Table,
 	report.Text,
+	report.YAML,
 }
 
 // Find gives the renderer of a name for a kind of command, nil where there is none.

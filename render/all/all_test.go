@@ -95,7 +95,10 @@ func TestListIsComplete(t *testing.T) {
 	if all.Find("dot", render.Check) != nil {
 		t.Error("dot is found for check")
 	}
-	if got := all.Names(render.Check); !slices.Equal(got, []string{"json", "short", "text"}) {
+	if got := all.Names(render.Check); !slices.Equal(got, []string{"github", "json", "junit", "markdown", "sarif", "short", "text"}) {
 		t.Errorf("formats of check: %v", got)
+	}
+	if got := all.Names(render.Plan); !slices.Equal(got, []string{"csv", "json", "markdown", "table", "yaml"}) {
+		t.Errorf("formats of plan: %v", got)
 	}
 }

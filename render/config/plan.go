@@ -13,12 +13,14 @@ import (
 	"github.com/budgetplan/budgetplan/model/diag"
 )
 
-// WritePlan writes a plan as YAML that reads back to the same numbers, every value with a comment that says where
-// it comes from. What merge took from `defaults` stands at each service and call. The error is the writer's.
+// WritePlan writes a plan as YAML that reads back to the same numbers without its sources, every value with a comment
+// that says where it comes from. What merge took from `defaults` stands at each service and call. Comments ask for
+// what no config says: where requests come in, and in which order calls follow. The error is the writer's.
 func WritePlan(w io.Writer, p *model.Plan) error {
 	out := &writer{Writer: bufio.NewWriter(w), plan: p}
 	out.line(0, "version: 1", "")
 	out.platforms()
+	out.suggest()
 	out.entrypoints()
 	out.services()
 	out.policy()
@@ -90,6 +92,41 @@ func (w *writer) platforms() {
 	}
 }
 
+// suggested is how many services are suggested as entrypoints.
+const suggested = 3
+
+// suggest asks for entrypoints where there are none, and names who may be one: who calls others and is called by nobody.
+func (w *writer) suggest() {
+	if len(w.plan.Entrypoints) > 0 || len(w.plan.Calls) == 0 {
+		return
+	}
+	calls, called := make([]bool, len(w.plan.Services)), make([]bool, len(w.plan.Services))
+	for i := range w.plan.Calls {
+		c := &w.plan.Calls[i]
+		calls[c.From], called[c.To] = true, true
+	}
+	var names []string
+	for i := range w.plan.Services {
+		if calls[i] && !called[i] {
+			names = append(names, w.plan.Services[i].Name)
+		}
+	}
+	if len(names) == 0 {
+		w.line(0, "# Name where requests come in, with a target: `entrypoints: {shop: {slo: 1s, call: SERVICE}}`.", "")
+		return
+	}
+	more := ""
+	if len(names) > suggested {
+		more = fmt.Sprintf(", nor %d more", len(names)-suggested)
+		names = names[:suggested]
+	}
+	w.line(0, "# Nobody calls these services"+more+": requests come in here. Give them a target of your own, and take off the marks.", "")
+	w.line(0, "# entrypoints:", "")
+	for _, name := range names {
+		w.line(0, "#   "+quote(name)+": {slo: 1s, call: "+quote(name)+"}", "")
+	}
+}
+
 func (w *writer) entrypoints() {
 	if len(w.plan.Entrypoints) == 0 {
 		return
@@ -143,11 +180,17 @@ func (w *writer) element(indent int, f model.Flow) {
 	case f.Kind == model.One:
 		w.call(indent, &w.plan.Calls[f.Call])
 	case !f.Empty():
-		w.line(indent, "- "+f.Kind.String()+":", "")
+		w.line(indent, "- "+f.Kind.String()+":", asked[f.Kind])
 		for _, g := range f.Of {
 			w.element(indent+2, g)
 		}
 	}
+}
+
+// asked is what a flow that a config knows says to whoever finishes the plan.
+var asked = map[model.FlowKind]string{
+	model.OneOf:     "one of these a request",
+	model.Unordered: "sequential or parallel?",
 }
 
 func (w *writer) call(indent int, c *model.Call) {

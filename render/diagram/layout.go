@@ -73,12 +73,21 @@ const (
 // maxPlaces bounds the places of a picture: more is no picture any more, and would take minutes to order.
 const maxPlaces = 20000
 
+// TooLargeError says that a plan has more than a picture can show.
+type TooLargeError struct {
+	Count int
+	What  string
+}
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%d %s are too many for a picture: %d at most", e.Count, e.What, maxPlaces)
+}
+
 func newLayout(g *graph) (*layout, error) {
 	l := &layout{graph: g, body: make([]int, len(g.plan.Services))}
 	l.layers()
 	if places := l.places(); places > maxPlaces {
-		return nil, fmt.Errorf("%d services and %d calls take %d places, and a picture has %d at most; `--format dot` has no limit",
-			len(g.plan.Services), len(g.plan.Calls), places, maxPlaces)
+		return nil, &TooLargeError{places, "places of services and calls"}
 	}
 	last := 0
 	for _, c := range l.column {

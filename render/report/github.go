@@ -28,13 +28,13 @@ func writeGitHub(w io.Writer, ins []*render.Input) error {
 			if f := &in.Findings[i]; shown(in, f) {
 				word := annotation(f)
 				counts[word]++
-				fmt.Fprintf(out, "::%s %s::%s\n", word, properties(in, f), escape(body(f)))
+				fmt.Fprintf(out, "::%s %s::%s\n", word, properties(in, f), dataSigns.Replace(body(f)))
 			}
 		}
 	}
 	for _, word := range []string{"error", "warning", "notice"} {
 		if n := counts[word]; n > mostAnnotations {
-			fmt.Fprintf(out, "GitHub shows %d of %ss as annotations, this log has all\n", mostAnnotations, counted(n, word))
+			fmt.Fprintf(out, "GitHub shows %d of %s as annotations, this log has all\n", mostAnnotations, counted(n, word))
 		}
 	}
 	return out.Flush()
@@ -53,7 +53,7 @@ func properties(in *render.Input, f *diag.Finding) string {
 	var parts []string
 	at := f.Place()
 	if at.File != "" && at.File != "-" {
-		parts = append(parts, "file="+escapeProperty(relative(in, at.File)))
+		parts = append(parts, "file="+propertySigns.Replace(relative(in, at.File)))
 		if at.Line > 0 {
 			parts = append(parts, fmt.Sprintf("line=%d", at.Line))
 		}
@@ -64,7 +64,7 @@ func properties(in *render.Input, f *diag.Finding) string {
 			}
 		}
 	}
-	return strings.Join(append(parts, "title="+escapeProperty(f.Code.ID+" "+f.Code.Name)), ",")
+	return strings.Join(append(parts, "title="+propertySigns.Replace(f.Code.ID+" "+f.Code.Name)), ",")
 }
 
 // body is the finding as a person reads it, its places in words.
@@ -92,11 +92,9 @@ func body(f *diag.Finding) string {
 	return strings.Join(lines, "\n")
 }
 
-// escape and escapeProperty write a text as the runner reads it back: actions/toolkit, packages/core/src/command.ts.
-func escape(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
-}
-
-func escapeProperty(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
-}
+// What a text and a property are written as, so that the runner reads them back: actions/toolkit,
+// packages/core/src/command.ts.
+var (
+	dataSigns     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertySigns = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)

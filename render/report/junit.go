@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/xml"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -110,11 +111,9 @@ func suiteOf(in *render.Input) junitSuite {
 }
 
 func caseOf(in *render.Input, f *diag.Finding) junitCase {
-	subject := f.Subject
-	if at := f.Place(); at.File != "" {
-		subject = strings.TrimSpace(subject + " at " + at.String())
-	}
-	c := junitCase{Name: clean(f.Code.Name + ": " + subject), Class: f.Code.ID}
+	// Without its line, so that a test is the same one after lines have moved.
+	about := strings.Join(slices.DeleteFunc([]string{f.Place().File, f.Subject, f.Detail}, func(s string) bool { return s == "" }), " ")
+	c := junitCase{Name: clean(f.Code.Name + ": " + about), Class: f.Code.ID}
 	switch {
 	case f.Ignored != nil:
 		c.Skipped = &junitSkipped{clean(cmp.Or(f.Ignored.Reason, "ignored"))}

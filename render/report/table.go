@@ -88,7 +88,7 @@ type grid struct {
 
 // writeRows writes the table; left names the column that was left out, if any.
 func writeRows(w io.Writer, in *render.Input) (left string, err error) {
-	g := newGrid(in)
+	g := newGrid(in, style(in.Color))
 	g.fit(tableWidth)
 	if g.hide[colReceived] {
 		left = columnNames[colReceived]
@@ -125,10 +125,9 @@ func writeRows(w io.Writer, in *render.Input) (left string, err error) {
 	return left, nil
 }
 
-func newGrid(in *render.Input) *grid {
+func newGrid(in *render.Input, paint style) *grid {
 	codes := codesBySubject(in)
 	g := &grid{rows: make([][columns]string, len(in.Graph.Legs))}
-	paint := style(in.Color)
 	for i := range g.rows {
 		id := solver.LegID(i)
 		leg, times := &in.Graph.Legs[i], &in.Solution.Legs[i]
@@ -272,13 +271,18 @@ func (g *grid) alignment() tw.Alignment {
 	for c := range columns {
 		switch {
 		case g.hide[c]:
-		case c == colCall || c == colConfigured || c == colRecommended || c == colFindings:
+		case leftAligned(c):
 			a = append(a, tw.AlignLeft)
 		default:
 			a = append(a, tw.AlignRight)
 		}
 	}
 	return a
+}
+
+// leftAligned reports whether a column has words; the others have numbers.
+func leftAligned(column int) bool {
+	return column == colCall || column == colConfigured || column == colRecommended || column == colFindings
 }
 
 // cell prints a time of the table: `?` where it is unknown.

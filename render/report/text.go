@@ -1,4 +1,4 @@
-// Package report has the formats of check and plan for people and for programs: text, short, table and json.
+// Package report has the formats of check and plan, for people and for programs: one a file.
 package report
 
 import (

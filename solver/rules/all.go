@@ -11,16 +11,30 @@ var All = []*Rule{
 	impossibleCall,
 	ineffectiveTimeout,
 	overriddenTimeout,
-	// BP110 to BP112: waits outside one call's own clock.
+	slowConnect,
+	idleTimeoutOrder,
+	timeoutOnStream,
 	budgetExhausted,
 	optionalHoldsResponse,
+	silenceTimeoutOnly,
 	missingServerLimit,
-	// BP201 and on: retries, hedges, and what is left running.
+	// BP201 and on: retries, hedges, and what they make of load.
 	retryAmplification,
 	nestedRetries,
 	retryNotIdempotent,
 	unreachableRetry,
 	timeoutNotRetried,
 	unsafeBackoff,
+	noRetryBudget,
 	retryOnDeadline,
+	clampedValue,
+	unsafeHedge,
+	metastableRisk,
+	// BP301 and on: what is left running, and what the numbers rest on.
+	deadlineDropped,
+	orphanedWork,
+	asyncWithoutLimit,
+	thinLatencyData,
+	fanOutTail,
+	sharedLimitConflict,
 }

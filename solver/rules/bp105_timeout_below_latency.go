@@ -69,7 +69,13 @@ func lowest(lat model.Latency, than model.Duration) (model.Val[model.Duration], 
 
 // percentile is the one that sizes a call's timeout: the call's own, else the entrypoint's, else p99.
 func (p *Pass) percentile(l solver.LegID) model.Fraction {
-	leg, t, c, _ := p.call(l)
+	_, _, c, _ := p.call(l)
+	return c.Percentile.Or(p.target(l))
+}
+
+// target is the percentile that the entrypoint of a call asks for, else p99.
+func (p *Pass) target(l solver.LegID) model.Fraction {
+	leg, t, _, _ := p.call(l)
 	r := t.BudgetBy
 	if !t.Budget.Finite() || r < 0 || int(r) >= len(p.Graph.Roots) {
 		r = p.Sol.Nodes[leg.From].AttemptsRoot
@@ -78,7 +84,7 @@ func (p *Pass) percentile(l solver.LegID) model.Fraction {
 	if r >= 0 && int(r) < len(p.Graph.Roots) && p.Graph.Roots[r].Percentile > 0 {
 		at = p.Graph.Roots[r].Percentile
 	}
-	return c.Percentile.Or(at)
+	return at
 }
 
 // latencyHelp adds the limit that a healthy callee keeps: its latency with headroom.

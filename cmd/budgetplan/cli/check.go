@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
+	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/render"
 )
 
@@ -37,6 +38,7 @@ The exit status is 1 where a finding is at --fail-on, and 2 where there was noth
 			if err != nil {
 				return err
 			}
+			c.failOn, _ = diag.ParseSeverity(failOn) // `never` is no severity: an error is one still
 			r, err := c.run(args, pipeline.Options{Fixes: true, Allowed: true})
 			if err != nil {
 				return err
@@ -85,8 +87,24 @@ func nothing(r *pipeline.Result) error {
 	if t.Read+t.Skipped == 1 {
 		none = "and it has no call"
 	}
+	if what := instead(r); what != "" {
+		none += ": " + what
+	}
 	return usage("a plan lists `services` with their `calls`; `budgetplan help check` says what is read",
 		"nothing to check: read %s, %s", count(t.Read+t.Skipped, "file"), none)
+}
+
+// instead says of a few files what they are, where they have no call.
+func instead(r *pipeline.Result) string {
+	var parts []string
+	for _, in := range r.Plans {
+		for _, f := range in.Plan.Read {
+			if f.Without != "" && len(parts) < shown {
+				parts = append(parts, fmt.Sprintf("`%s` is %s", f.File, f.Without))
+			}
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // closing says what was read, what was found, and what was not read.

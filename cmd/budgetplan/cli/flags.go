@@ -9,6 +9,7 @@ import (
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/load"
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
+	"github.com/budgetplan/budgetplan/model/diag"
 )
 
 // common are the flags of every command that reads a plan.
@@ -20,6 +21,8 @@ type common struct {
 	color      string
 	quiet      bool
 	verbose    bool
+	// failOn is the least severity that fails the run, of commands that fail on findings.
+	failOn diag.Severity
 }
 
 // The words that flags take.

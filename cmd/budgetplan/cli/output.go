@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/budgetplan/budgetplan/cmd/budgetplan/load"
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
+	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/render"
 	"github.com/budgetplan/budgetplan/render/all"
 )
@@ -51,6 +53,10 @@ func outputs(kind render.Kind, formats []string, o string) ([]output, error) {
 
 // write renders a result in every format. Files are written whole or not at all.
 func (c *common) write(r *pipeline.Result, outs []output) error {
+	relative := load.Relative()
+	for _, in := range r.Plans {
+		in.Relative, in.FailOn, in.Tool = relative, c.failOn, self()
+	}
 	for _, out := range outs {
 		err := c.place(out.file, func(w io.Writer, color bool, width int) error {
 			for _, in := range r.Plans {
@@ -63,6 +69,13 @@ func (c *common) write(r *pipeline.Result, outs []output) error {
 		}
 	}
 	return nil
+}
+
+// self is what a report says about the program.
+func self() *render.Tool {
+	return &render.Tool{
+		Version: versionNumber(), Codes: pipeline.Codes(), Page: func(c *diag.Code) string { return pageOf(c).Text() },
+	}
 }
 
 // place gives a writer for a file, or for standard output where the name is empty or `-`.

@@ -20,7 +20,7 @@ func newPlan(s *streams) *cobra.Command {
 		Short: "Show the time that each call has, needs and should be given",
 		Long: `plan prints the budgets and changes nothing: for every call what its caller received, its budget, what it needs, the
 configured and the recommended limits, the slack and the attempts; then a line a finding. What is read is what
-` + "`budgetplan check`" + ` reads. --sources prints where every value comes from instead.`,
+` + "`budgetplan check`" + ` reads. --sources prints what each file gave and where every value comes from instead.`,
 		Example: `  budgetplan plan
   budgetplan plan --policy eqs --format csv -o budgets.csv checkout.yaml
   budgetplan plan --sources budgetplan.yaml deploy/envoy.yaml`,
@@ -43,7 +43,7 @@ configured and the recommended limits, the slack and the attempts; then a line a
 	f := cmd.Flags()
 	f.StringArrayVar(&formats, "format", []string{"table"}, "output format, or `FORMAT[=FILE]` to write it to a file; repeatable: "+formatNames(render.Plan))
 	f.StringVarP(&out, "output", "o", "", "write to FILE instead of standard output")
-	f.BoolVar(&sources, "sources", false, "print every value with the place or the default that it comes from")
+	f.BoolVar(&sources, "sources", false, "print what each file gave, which names were joined, and every value with the place or the default that it comes from")
 	completeFormats(cmd, render.Plan)
 	return cmd
 }

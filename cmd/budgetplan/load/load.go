@@ -38,6 +38,8 @@ type Set struct {
 	// Name is the plan file or the directory that was searched, empty for files named together.
 	Name   string
 	Inputs []Input
+
+	has map[string]bool
 }
 
 // Loader reads files and remembers their bytes for those who show excerpts.
@@ -48,9 +50,10 @@ type Loader struct {
 	kept map[string][]byte
 }
 
-// Args gives the plans that the arguments mean. Files together are one plan. A directory is searched for plans, each
-// one of its own; a directory without any adds its files to the files that are named, or is a plan of its own.
-// Without arguments the plan is looked for here and in the parents, up to the repository's root.
+// Args gives the plans that the arguments mean, in an order that is not that of the arguments. Files together are one
+// plan, the first. A directory is searched for plans, each one of its own, also beside files; a directory without any
+// adds its files to the files that are named, or is a plan of its own. Without arguments the plan is looked for here
+// and in the parents, up to the repository's root.
 func (l *Loader) Args(args []string) ([]Set, error) {
 	if len(args) == 0 {
 		file, err := discover()
@@ -85,20 +88,32 @@ func (l *Loader) Args(args []string) ([]Set, error) {
 		}
 	}
 	if len(together.Inputs) == 0 {
-		return append(sets, loose...), nil
+		return byName(append(sets, loose...)), nil
 	}
 	for _, s := range loose {
 		for _, in := range s.Inputs {
 			together.add(in)
 		}
 	}
-	return append([]Set{together}, sets...), nil
+	sets = slices.DeleteFunc(sets, func(s Set) bool { return together.has[s.Name] })
+	return append([]Set{together}, byName(sets)...), nil
+}
+
+// byName sorts plans, and keeps one of those that two directories share.
+func byName(sets []Set) []Set {
+	slices.SortStableFunc(sets, func(a, b Set) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(sets, func(a, b Set) bool { return a.Name == b.Name })
 }
 
 func (s *Set) add(in Input) {
-	if !slices.ContainsFunc(s.Inputs, func(have Input) bool { return have.File == in.File }) {
-		s.Inputs = append(s.Inputs, in)
+	if s.has[in.File] {
+		return
 	}
+	if s.has == nil {
+		s.has = map[string]bool{}
+	}
+	s.has[in.File] = true
+	s.Inputs = append(s.Inputs, in)
 }
 
 // IsPlan reports whether a file in a searched directory is a plan of its own, by its name.

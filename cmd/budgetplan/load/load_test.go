@@ -42,7 +42,9 @@ func TestArgs(t *testing.T) {
 		{"plans", "plans/budgetplan.yaml | plans/x/pay.budgetplan.yaml"},
 		{"loose", "loose/c.yaml loose/e/f.prom"},
 		{"loose a.yaml", "a.yaml loose/c.yaml loose/e/f.prom"},
-		{"loose plans", "plans/budgetplan.yaml | plans/x/pay.budgetplan.yaml | loose/c.yaml loose/e/f.prom"},
+		{"loose plans", "loose/c.yaml loose/e/f.prom | plans/budgetplan.yaml | plans/x/pay.budgetplan.yaml"},
+		{"plans plans/x", "plans/budgetplan.yaml | plans/x/pay.budgetplan.yaml"},
+		{"plans plans/budgetplan.yaml", "plans/budgetplan.yaml | plans/x/pay.budgetplan.yaml"},
 		{"a.yaml plans", "a.yaml | plans/budgetplan.yaml | plans/x/pay.budgetplan.yaml"},
 	} {
 		sets, err := (&Loader{}).Args(strings.Fields(c.args))

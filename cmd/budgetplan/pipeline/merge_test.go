@@ -95,17 +95,7 @@ func TestMerge(t *testing.T) {
 func roundTrip(t *testing.T, files []txtar.File) {
 	t.Helper()
 	in := solvedFiles(t, files, Options{Fixes: true, Allowed: true})
-	var text bytes.Buffer
-	if err := config.WritePlan(&text, in.Plan); err != nil {
-		t.Fatal(err)
-	}
-	again := solvedFiles(t, []txtar.File{{Name: "again.yaml", Data: text.Bytes()}}, Options{Fixes: true, Allowed: true})
-	if in.Plan.Read = nil; len(again.Plan.Calls) != len(in.Plan.Calls) {
-		t.Fatalf("%d calls are %d when read again:\n%s", len(in.Plan.Calls), len(again.Plan.Calls), text.String())
-	}
-	if diff := cmp.Diff(numbers(t, in), numbers(t, again)); diff != "" {
-		t.Errorf("read again, the numbers differ:\n%s\n%s", diff, text.String())
-	}
+	sameNumbers(t, in)
 }
 
 // numbers are the numbers of the json format, without places and findings, in the order of their subjects: a plan

@@ -53,10 +53,13 @@ func (r *Result) Totals() Totals {
 		t.Calls += len(in.Plan.Calls)
 		t.Services += len(in.Plan.Services)
 		t.Entrypoints += len(in.Plan.Entrypoints)
+		read := map[string]bool{} // a file may be read for several services
 		for _, f := range in.Plan.Read {
-			if f.As == "" {
+			switch {
+			case f.As == "":
 				t.Skipped++
-			} else {
+			case !read[f.File]:
+				read[f.File] = true
 				t.Read++
 			}
 		}

@@ -65,26 +65,41 @@ func read(set load.Set, opts Options) (*reader, error) {
 
 // importJobs imports what waits, each kind that completes itself from several sources at once.
 func (r *reader) importJobs() {
-	together := map[*importers.Importer][]*importers.Source{}
+	byKind := map[*importers.Importer][]*job{}
 	var kinds []*importers.Importer
-	for _, j := range r.settled() {
-		source := j.source()
-		source.Platforms = r.platforms
-		if j.importer.Together == nil {
-			f := r.take(j.importer, source)
-			r.checkKind(&j, f)
-			continue
+	jobs := r.settled()
+	for i := range jobs {
+		kind := jobs[i].importer
+		if byKind[kind] == nil {
+			kinds = append(kinds, kind)
 		}
-		if together[j.importer] == nil {
-			kinds = append(kinds, j.importer)
-		}
-		together[j.importer] = append(together[j.importer], source)
+		byKind[kind] = append(byKind[kind], &jobs[i])
 	}
 	for _, kind := range kinds {
-		fragments, findings := kind.Together(together[kind])
+		sources := make([]*importers.Source, len(byKind[kind]))
+		for i, j := range byKind[kind] {
+			sources[i] = j.source()
+			sources[i].Platforms = r.platforms
+		}
+		for i, f := range r.takeAll(kind, sources) {
+			r.checkKind(byKind[kind][i], f)
+		}
+	}
+}
+
+// takeAll imports the sources of one kind and gives a fragment for each.
+func (r *reader) takeAll(kind *importers.Importer, sources []*importers.Source) []*model.Fragment {
+	if kind.Together != nil {
+		fragments, findings := kind.Together(sources)
 		r.fragments = append(r.fragments, fragments...)
 		r.findings = append(r.findings, findings...)
+		return fragments
 	}
+	fragments := make([]*model.Fragment, len(sources))
+	for i, source := range sources {
+		fragments[i] = r.take(kind, source)
+	}
+	return fragments
 }
 
 // settled gives the jobs in the order of their files, once each. Where a source says more of a file than its
@@ -199,7 +214,7 @@ func (r *reader) recognise(q request, source *importers.Source) *importers.Impor
 	case named != nil:
 		skip("not of the kind " + named.Name)
 	default:
-		skip("not recognised")
+		skip(cmp.Or(all.Resembles(source), "not recognised"))
 	}
 	if q.Named {
 		r.unrecognised(q, source)
@@ -218,6 +233,9 @@ func (r *reader) unrecognised(q request, source *importers.Source) {
 		}
 	}
 	f := all.Unrecognised.New(q.File, diag.Span{File: q.File}, "`%s` is of no kind that budgetplan reads", q.File)
+	if what := all.Resembles(source); what != "" {
+		f.Message += ": it is " + what
+	}
 	f.Help = fmt.Sprintf("the kinds are %s; a plan has `version: 1`, `entrypoints` or `services` at its top", list(all.Names()))
 	if !q.from.Nowhere() {
 		f.At = q.from

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sort"
 
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -32,23 +33,45 @@ func templatesOf(src []byte) []template {
 	return found
 }
 
-// noteTemplates adds to every finding in a rendered file which template its place comes from: nobody edits what
-// helm prints.
-func noteTemplates(findings []diag.Finding, source func(string) []byte) []diag.Finding {
+// templateOf gives the mark that holds at a place.
+func templateOf(marks []template, at diag.Span) string {
+	k := sort.Search(len(marks), func(k int) bool { return marks[k].line > at.Line })
+	if k == 0 || at.Nowhere() {
+		return ""
+	}
+	return marks[k-1].file
+}
+
+// Templates gives for a place in a rendered file the template that it comes from, empty for any other place.
+func Templates(source func(string) []byte) func(diag.Span) string {
 	marks := map[string][]template{}
-	for i := range findings {
-		at := findings[i].Place()
-		if at.Nowhere() {
-			continue
-		}
+	return func(at diag.Span) string {
 		found, known := marks[at.File]
 		if !known {
 			found = templatesOf(source(at.File))
 			marks[at.File] = found
 		}
-		k := sort.Search(len(found), func(k int) bool { return found[k].line > at.Line })
-		if k > 0 {
-			findings[i].Notes = append(findings[i].Notes, diag.Note{Text: fmt.Sprintf("rendered from `%s`", found[k-1].file)})
+		return templateOf(found, at)
+	}
+}
+
+// noteTemplates adds to every finding in a rendered file which template its place comes from, and to every note which
+// other template that one does: nobody edits what helm prints.
+func noteTemplates(findings []diag.Finding, source func(string) []byte) []diag.Finding {
+	at := Templates(source)
+	for i := range findings {
+		f := &findings[i]
+		file := at(f.Place())
+		f.Notes = slices.Clone(f.Notes)
+		for k := range f.Notes {
+			if n := &f.Notes[k]; n.At != nil {
+				if other := at(n.At.Span); other != "" && other != file {
+					n.Text += fmt.Sprintf(", rendered from `%s`", other)
+				}
+			}
+		}
+		if file != "" {
+			f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("rendered from `%s`", file)})
 		}
 	}
 	return findings

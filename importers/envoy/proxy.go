@@ -1,0 +1,171 @@
+package envoy
+
+import (
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// proxy is what the sources say together of one Envoy: a bootstrap and the files that it is fed from, or files alone.
+// What a source names and does not have is looked for in the others.
+type proxy struct {
+	readers []*reader // by file
+}
+
+// together reads all sources of a run. The order in which they are given changes nothing.
+func together(sources []*importers.Source) ([]*model.Fragment, []diag.Finding) {
+	readers := make([]*reader, len(sources))
+	for i, src := range sources {
+		readers[i] = gather(src, maxCalls)
+	}
+	byFile := slices.Clone(readers)
+	slices.SortStableFunc(byFile, func(a, b *reader) int { return cmp.Compare(a.src.File, b.src.File) })
+	for _, p := range proxies(byFile) {
+		p.read()
+	}
+	fragments := make([]*model.Fragment, len(sources))
+	for i, r := range readers {
+		fragments[i] = r.frag
+	}
+	var found []diag.Finding
+	for _, r := range byFile {
+		found = append(found, r.found...)
+	}
+	return fragments, found
+}
+
+// proxies tells whose configuration each source is. Sources that a plan gives to one service are one; so is every
+// bootstrap or dump otherwise. A file without either belongs to the bootstrap that names it, else to the only one of
+// its folder, else to the only one at all; files that none of these holds for are one proxy, folder by folder.
+func proxies(readers []*reader) []*proxy {
+	var all []*proxy
+	byKey := map[string]*proxy{}
+	add := func(key string, r *reader) {
+		if byKey[key] == nil {
+			byKey[key] = &proxy{}
+			all = append(all, byKey[key])
+		}
+		byKey[key].readers = append(byKey[key].readers, r)
+	}
+	var wholes []*reader
+	for _, r := range readers {
+		if r.whole && !r.src.Service.Set() {
+			wholes = append(wholes, r)
+		}
+	}
+	for _, r := range readers {
+		switch owner := r.owner(wholes); {
+		case r.src.Service.Set():
+			add("service "+r.src.Service.V, r)
+		case r.whole:
+			add("file "+r.src.File, r)
+		case owner != nil:
+			add("file "+owner.src.File, r)
+		default:
+			add("folder "+path.Dir(r.src.File), r)
+		}
+	}
+	return all
+}
+
+// owner finds the bootstrap or dump that a file of single resources belongs to, nil for none.
+func (r *reader) owner(wholes []*reader) *reader {
+	only := func(fits func(*reader) bool) *reader {
+		var one *reader
+		for _, w := range wholes {
+			if fits(w) {
+				if one != nil {
+					return nil
+				}
+				one = w
+			}
+		}
+		return one
+	}
+	here := func(w *reader) bool { return path.Dir(w.src.File) == path.Dir(r.src.File) }
+	names := func(w *reader) bool {
+		return slices.ContainsFunc(w.paths, func(p string) bool { return p != "" && path.Base(p) == path.Base(r.src.File) })
+	}
+	for _, fits := range []func(*reader) bool{
+		func(w *reader) bool { return names(w) && here(w) }, names, here,
+		func(*reader) bool { return true },
+	} {
+		if owner := only(fits); owner != nil {
+			return owner
+		}
+	}
+	return nil
+}
+
+// read reads what the sources of a proxy call. Listeners come first, since they say which routes hold for them.
+func (p *proxy) read() {
+	sc := p.scope()
+	for _, r := range p.readers {
+		r.proxy = p
+		for i := range r.listeners {
+			r.listeners[i].scope = cmp.Or(r.listeners[i].scope, sc)
+		}
+		for i := range r.tables {
+			r.tables[i].scope = cmp.Or(r.tables[i].scope, sc)
+		}
+	}
+	for _, r := range p.readers {
+		r.fed()
+		for i := range r.listeners {
+			r.listener(&r.listeners[i])
+		}
+	}
+	for _, r := range p.readers {
+		for i := range r.tables {
+			if t := &r.tables[i]; len(t.read) == 0 {
+				r.table(t, nil)
+			}
+		}
+	}
+	for _, r := range p.readers {
+		r.finish()
+	}
+}
+
+// scope is the name of the proxy, where the sources agree on one.
+func (p *proxy) scope() (sc scope) {
+	for _, r := range p.readers {
+		switch {
+		case r.scope.caller == "" || r.scope.caller == sc.caller:
+		case sc.caller != "":
+			return scope{}
+		default:
+			sc = r.scope
+		}
+	}
+	return sc
+}
+
+// fed tells of listeners that a bootstrap gets from elsewhere, where no source has any. A dump has them.
+func (r *reader) fed() {
+	if len(r.lds) == 0 || slices.ContainsFunc(r.proxy.readers, func(o *reader) bool { return o.seen[isListener] > 0 && (o != r || o.dump) }) {
+		return
+	}
+	r.unread("dynamic_resources", r.lds[0], "check a config dump of the running Envoy, or the files that it is fed from",
+		"listeners and their routes come from elsewhere, by `lds_config`, and are not read")
+}
+
+// instead says what a source without a call is.
+func (r *reader) instead() string {
+	calls := r.seen[isListener] + r.seen[isManager] + r.seen[isTable] + r.seen[isHost] + r.seen[isRoute]
+	switch {
+	case len(r.lds) > 0:
+		return "an Envoy bootstrap whose listeners come from elsewhere"
+	case calls > 0:
+		return "an Envoy configuration whose listeners and routes call no other service"
+	case r.seen[isCluster] > 0:
+		return "Envoy clusters without a route to them"
+	case r.dump:
+		return "an Envoy config dump without a listener or a route"
+	}
+	return "an Envoy configuration without a listener or a route"
+}
