@@ -156,16 +156,17 @@ func (d Duration) String() string {
 	return trimZeroUnits(time.Duration(d).String())
 }
 
-// Down prints a computed d with at most three decimals in its unit, rounded down: a limit given as "or less" stays one.
-// What has fewer decimals is exact, as String prints it.
-func (d Duration) Down() string { return (d - d.rest()).String() }
+// Down cuts a computed d to at most three decimals in the unit that String prints it in, so that a limit given as
+// "or less" stays one. What has no more decimals stays as it is, and so should every written value.
+func (d Duration) Down() Duration { return d - d.rest() }
 
-// Up prints a computed d with at most three decimals in its unit, rounded up: a need given as "or more" stays one.
-func (d Duration) Up() string {
+// Up rounds a computed d up to at most three decimals in the unit that String prints it in, so that a need given as
+// "or more" stays one.
+func (d Duration) Up() Duration {
 	if rest := d.rest(); rest > 0 {
-		return (d - rest).Add(d.decimals()).String()
+		return (d - rest).Add(d.decimals())
 	}
-	return d.String()
+	return d
 }
 
 // decimals is the third decimal of the unit that String prints d in.

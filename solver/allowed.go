@@ -103,7 +103,7 @@ func (p *allowing) run(funded []bool) {
 			p.g.Out(n, func(l LegID) { p.set(l, p.search(l, roots)) })
 		default:
 			p.flow(node.flowAt, p.node[n].through(func(d model.Duration) model.Duration {
-				if d -= node.Local(); d < 0 || node.Margin.Gross(0) > d {
+				if d -= node.Local(); d < 0 {
 					return nothing
 				}
 				return node.Margin.Keep(d)
@@ -188,11 +188,14 @@ func (p *allowing) call(id LegID, has room) {
 		}
 	} else {
 		n, waits := l.planned(&p.sol.Legs[id])
-		measured, _ := p.measured(p.gr.percentile, id)
+		measured, known := p.measured(p.gr.percentile, id)
 		to = has.through(func(d model.Duration) model.Duration {
 			d = d.Div(l.Repeat).Sub(waits).Div(n)
-			if measured > d {
+			switch {
+			case measured > d:
 				return nothing
+			case known && p.g.Nodes[l.To].Leaf:
+				return model.NoLimit // a leaf needs its latency, whatever it calls
 			}
 			return max(nothing, d.Sub(l.Network))
 		})

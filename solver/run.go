@@ -60,8 +60,9 @@ type Invocation struct {
 	Leg LegID
 	// Start and End are moments; End is NoLimit or Unknown where it never ends.
 	Start, End model.Duration
-	// Left is when the first caller on the path gave up, NoLimit where none did before the end.
-	Left model.Duration
+	// GaveUp is when whoever asked stopped waiting for it, be it at the very end; NoLimit where it had an answer. Left is
+	// when the first caller on the path did, NoLimit where none did before the end.
+	GaveUp, Left model.Duration
 	OK   bool
 }
 
@@ -88,13 +89,8 @@ func (e *TooLarge) Error() string {
 	return fmt.Sprintf("the run is too large: more than %d different attempts", maxRunSteps)
 }
 
-// Reaches reports whether requests at a root can reach a service.
-func (g *Graph) Reaches(root *Root, service NodeID) bool {
-	return g.leadingTo(service)[root.Node]
-}
-
-// leadingTo marks the nodes from which a node can be reached, itself included.
-func (g *Graph) leadingTo(n NodeID) []bool {
+// LeadingTo marks the nodes from which a node can be reached, itself included.
+func (g *Graph) LeadingTo(n NodeID) []bool {
 	leads := make([]bool, len(g.Nodes))
 	leads[n] = true
 	for todo := []NodeID{n}; len(todo) > 0; {
@@ -112,7 +108,7 @@ func (g *Graph) leadingTo(n NodeID) []bool {
 
 // Run plays one request at a root. Its error is a *TooLarge.
 func (g *Graph) Run(root *Root, sc Scenario) (*Run, error) {
-	r := &runner{g: g, sc: sc, leads: g.leadingTo(sc.Service), memo: map[visitKey]int32{}}
+	r := &runner{g: g, sc: sc, leads: g.LeadingTo(sc.Service), memo: map[visitKey]int32{}}
 	out := &Run{}
 	r.client(root, out)
 	if r.err != nil {
@@ -138,7 +134,7 @@ func (r *runner) client(root *Root, out *Run) {
 		}
 		v := &r.visits[id]
 		lasts := min(v.lasts, w)
-		r.byClient = append(r.byClient, child{visit: id, leg: -1, at: at, n: 1, waited: lasts})
+		r.byClient = append(r.byClient, child{visit: id, leg: -1, at: at, n: 1, waited: lasts, gaveUp: !v.ok && v.lasts >= w || v.lasts > w})
 		at = at.Add(lasts)
 		if v.ok && v.lasts <= w {
 			out.Answered = true

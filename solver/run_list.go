@@ -28,7 +28,12 @@ func (r *runner) expand(children []child, from model.Duration, out *Run) {
 		start := from.Add(c.at)
 		for range c.n {
 			if r.g.Nodes[v.node].Waiter < 0 {
-				inv := Invocation{Service: v.node, Leg: c.leg, Start: start, End: start.Add(v.lasts), Left: model.NoLimit, OK: v.ok}
+				inv := Invocation{
+					Service: v.node, Leg: c.leg, Start: start, End: start.Add(v.lasts), GaveUp: model.NoLimit, Left: model.NoLimit, OK: v.ok,
+				}
+				if c.gaveUp {
+					inv.GaveUp = start.Add(c.waited)
+				}
 				if v.orphan() > 0 {
 					inv.Left = start.Add(v.patience)
 				}

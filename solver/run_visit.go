@@ -50,6 +50,7 @@ type child struct {
 	at     model.Duration
 	n      int64
 	waited model.Duration
+	gaveUp bool // no answer came in time
 }
 
 // orphan is what of the work is after a caller gave up.
@@ -383,7 +384,8 @@ func (b *bodyRun) attempt(id LegID, at, w model.Duration) (lasts model.Duration,
 			waited = min(waited, b.until.Sub(at))
 		}
 		b.children = append(b.children, child{
-			visit: b.runner.visit(l.To, limit(off), patience, cancel), leg: id, at: begun, n: l.FanOut, waited: waited.Sub(off),
+			visit: b.runner.visit(l.To, limit(off), patience, cancel), leg: id, at: begun, n: l.FanOut,
+			waited: waited.Sub(off), gaveUp: answer > waited || late && answer >= w,
 		})
 	}
 	return lasts, ok, late

@@ -267,3 +267,69 @@ func TestAllowedBesideARootWithoutSLO(t *testing.T) {
 	_, sol := b.solve(t)
 	equal(t, "allowed", sol.Legs[c].Allowed, 1900*ms)
 }
+
+// TestOverhang: work that a stopped caller leaves behind is counted from the last attempt that may start, and not where
+// the call is enforced, where nothing is told, or where a missing fact decides the start.
+func TestOverhang(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		set  func(b *builder, first, last *model.Call)
+		want model.Duration
+	}{
+		{"one attempt", func(*builder, *model.Call, *model.Call) {}, 3200 * ms},
+		{"connecting first", func(_ *builder, _, last *model.Call) { last.Waiters[0].Connect = val(300 * ms) }, 3500 * ms},
+		{"a second attempt until the deadline", func(_ *builder, _, last *model.Call) {
+			last.Waiters[0].Attempts, last.Waiters[0].PerTry = val[int32](2), val(4500*ms)
+		}, 4 * s},
+		{"the caller's own limit first", func(b *builder, _, _ *model.Call) { b.service("order").ServerTimeout = val(600 * ms) }, 3600 * ms},
+		{"ends in time", func(b *builder, _, _ *model.Call) { b.service("store").ServerTimeout = val(800 * ms) }, 0},
+		{"enforced", func(b *builder, _, last *model.Call) {
+			last.Waiters[0].Propagates, b.service("store").Honors = val(model.Deadline), val(model.Deadline)
+		}, 0},
+		{"nothing told", func(_ *builder, first, _ *model.Call) { first.Waiters[0].Propagates = model.Val[model.Propagation]{} }, 0},
+		{"unknown work", func(b *builder, _, _ *model.Call) { b.service("store").ServerTimeout = model.Val[model.Duration]{} }, model.Unknown},
+		{"unknown start", func(_ *builder, _, last *model.Call) {
+			last.Waiters[0].Attempts = val[int32](2)
+			last.Waiters[0].Timeout = model.Val[model.Duration]{}
+			last.Waiters[0].RetryOn = val(model.Failures{Kinds: model.OnConnect})
+		}, model.Unknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := plan()
+			first := b.call("edge", "order", func(_ *model.Call, w *model.Waiter) { w.Timeout, w.Propagates = val(s), val(model.Deadline) })
+			last := b.call("order", "store", func(_ *model.Call, w *model.Waiter) { w.Timeout = val(5 * s) })
+			b.service("order").Honors, b.service("order").Before = val(model.Deadline), val(200*ms)
+			b.service("store").ServerTimeout = val(4 * s)
+			c.set(b, &b.Calls[first], &b.Calls[last])
+			g, sol := b.solve(t)
+			if got := sol.Legs[g.FirstLeg[last]].Overhang; got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestOffered: rates are added over roots, attempts within budgets and limits; a root without a rate adds nothing.
+func TestOffered(t *testing.T) {
+	b := plan()
+	b.entry("web", s).Rate = val(100.0)
+	b.entry("batch", s).Rate = val(10.0)
+	b.entry("other", s)
+	b.call("web", "store", retrying(3, 10*s))
+	b.Calls[0].Waiters[0].PerTry = val(s)
+	b.call("batch", "store", retrying(5, 10*s))
+	b.Calls[1].Waiters[0].PerTry = val(4 * s)
+	b.Calls[1].Repeat = val[int32](2)
+	b.call("other", "store", retrying(4, 10*s))
+	// 100 × 3, and 10 × 2 × 3: of five attempts of 4 s, three can start within 10 s.
+	g, sol := b.solve(t)
+	store := &sol.Nodes[g.Legs[0].To]
+	if store.Rate != 120 || store.Offered != 360 {
+		t.Errorf("%g requests and %g attempts a second, want 120 and 360", store.Rate, store.Offered)
+	}
+	b.Calls[0].Waiters[0].RetryBudget = val(model.Fraction(100_000))
+	g, sol = b.solve(t)
+	if got := sol.Nodes[g.Legs[0].To].Offered; got < 169.999 || got > 170.001 {
+		t.Errorf("with a budget %g attempts a second, want 170", got)
+	}
+}

@@ -32,6 +32,8 @@ type Visit struct {
 	First, Starts, Ends model.Duration
 	// Gone is when the first of those who wait for it has left, NoLimit where nobody does.
 	Gone model.Duration
+	// By is the leg that makes it, -1 for the root.
+	By LegID
 }
 
 // Timeline computes the worst case of a root; r indexes g.Roots.
@@ -46,7 +48,7 @@ func (s *Solution) Timeline(g *Graph, r int32) *Timeline {
 	t.Root = Moments{
 		Reached: true, Last: x.start, GivesUp: s.Roots[r].Wait, Ends: x.end, Left: number(min(root.Timeout, x.end)),
 	}
-	t.Nodes[root.Node] = Visit{Reached: true, First: root.Overhead, Starts: x.start, Ends: x.end, Gone: t.Root.Left}
+	t.Nodes[root.Node] = Visit{Reached: true, First: root.Overhead, Starts: x.start, Ends: x.end, Gone: t.Root.Left, By: -1}
 	pass := solve{g: g, sol: s}
 	for _, n := range g.Order {
 		if t.Nodes[n].Reached {
@@ -77,10 +79,10 @@ func (t *Timeline) call(s *solve, id LegID, work []reachedBy) {
 	t.Legs[id] = m
 	callee := &t.Nodes[l.To]
 	if !callee.Reached {
-		*callee = Visit{Reached: true, First: m.First, Gone: gone}
+		*callee = Visit{Reached: true, First: m.First, Gone: gone, By: id}
 	}
 	if last.start > work[l.To].start {
-		callee.Gone = gone
+		callee.Gone, callee.By = gone, id
 	}
 	callee.First = min(callee.First, m.First)
 	work[l.To].start = max(work[l.To].start, last.start)

@@ -38,10 +38,8 @@ func (r *reader) cluster(name string) *cluster {
 	if c := r.clusters[name]; c != nil {
 		return r.readCluster(c)
 	}
-	for _, home := range r.proxy.readers {
-		if c := home.clusters[name]; c != nil {
-			return home.readCluster(c)
-		}
+	if home := r.proxy.clusters[name]; home != nil {
+		return home.readCluster(home.clusters[name])
 	}
 	return nil
 }

@@ -47,6 +47,8 @@ type reader struct {
 	scope     scope // of the first document that says whose proxy it is
 	whole     bool  // it has a bootstrap or is a dump, and so is a proxy by itself
 	dump      bool
+	routeless bool        // a listener's routes are nowhere
+	dynamic   bool        // its bootstrap has parts from elsewhere
 	lds       []diag.Span // where a bootstrap has its listeners from elsewhere
 	paths     []string    // files that it refers to, as it names them
 	seen      map[resource]int
@@ -154,6 +156,7 @@ func (r *reader) addTable(kind resource, n *yamlsrc.Node, sc scope) {
 func (r *reader) bootstrap(n *yamlsrc.Node) {
 	r.whole = true
 	d := field(n, "dynamic_resources")
+	r.dynamic = r.dynamic || d != nil
 	if lds := field(d, "lds_config"); lds != nil {
 		r.lds = append(r.lds, lds.Span())
 		r.paths = append(r.paths, sourcePath(lds))

@@ -1,9 +1,7 @@
 package envoy
 
 import (
-	"bytes"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/internal/fragtext"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
@@ -57,78 +56,7 @@ func TestArchives(t *testing.T) {
 	}
 }
 
-// show prints a fragment: a line a call with its waiter's values below it, each with the line and column where it
-// is written, or the default that supplied it; then the flows, the services, and the findings.
-func show(f *model.Fragment, findings []diag.Finding) string {
-	var b bytes.Buffer
-	for i := range f.Calls {
-		showCall(&b, f, &f.Calls[i])
-	}
-	for i := range f.Services {
-		s := &f.Services[i]
-		if !s.Flow.Empty() && len(f.Calls) > 1 {
-			fmt.Fprintf(&b, "flow %s: %s\n", s.Name, flowText(f, s.Flow))
-		}
-		line(&b, "service "+s.Name+" kind", s.Kind)
-		line(&b, "service "+s.Name+" idle_timeout", s.IdleTimeout)
-	}
-	for _, fd := range findings {
-		fmt.Fprintf(&b, "%s %d:%d %s\n", fd.Code.ID, fd.Place().Line, fd.Place().Col, fd.Message)
-		if fd.Help != "" {
-			fmt.Fprintf(&b, "  help: %s\n", fd.Help)
-		}
-	}
-	return b.String()
-}
-
-func showCall(b *bytes.Buffer, f *model.Fragment, c *model.Call) {
-	fmt.Fprintf(b, "%s -> %s [%s] @%d:%d\n", f.Services[c.From].Name, f.Services[c.To].Name, c.Route, c.At.Line, c.At.Col)
-	line(b, "  method", c.Method)
-	line(b, "  async", c.Async)
-	line(b, "  probability", c.Probability)
-	w := &c.Waiters[0]
-	line(b, "  timeout", w.Timeout)
-	line(b, "  per_try_timeout", w.PerTry)
-	line(b, "  read_timeout", w.Read)
-	line(b, "  connect_timeout", w.Connect)
-	line(b, "  idle_timeout", w.Idle)
-	line(b, "  attempts", w.Attempts)
-	line(b, "  retry_on", w.RetryOn)
-	line(b, "  waits", w.Backoff.Waits)
-	line(b, "  jitter", w.Backoff.Jitter)
-	line(b, "  retry_after", w.RetryAfter)
-	line(b, "  retry_budget", w.RetryBudget)
-	line(b, "  hedge.after", w.Hedge.After)
-	line(b, "  hedge.attempts", w.Hedge.Attempts)
-	line(b, "  propagates", w.Propagates)
-	line(b, "  header", w.Header)
-	for _, d := range w.Dead {
-		fmt.Fprintf(b, "  dead %s %s @%d:%d: %s\n", d.Key, d.Value, d.At.Line, d.At.Col, d.Reason)
-	}
-}
-
-func line[T any](b *bytes.Buffer, key string, v model.Val[T]) {
-	if !v.Set() {
-		return
-	}
-	fmt.Fprintf(b, "%s %v @%d:%d", key, v.V, v.From.Line, v.From.Col)
-	if d := v.From.Default; d != nil {
-		fmt.Fprintf(b, " (%s)", d)
-	}
-	b.WriteByte('\n')
-}
-
-func flowText(f *model.Fragment, flow model.Flow) string {
-	if flow.Kind == model.One {
-		c := &f.Calls[flow.Call]
-		return fmt.Sprintf("%s#%d", f.Services[c.To].Name, flow.Call)
-	}
-	var of []string
-	for _, g := range flow.Of {
-		of = append(of, flowText(f, g))
-	}
-	return fmt.Sprintf("%s(%s)", flow.Kind, strings.Join(of, ", "))
-}
+func show(f *model.Fragment, found []diag.Finding) string { return fragtext.Show(f, found) }
 
 // TestService lets the source's word for the caller win over the file's, and keeps comments that suppress.
 func TestService(t *testing.T) {

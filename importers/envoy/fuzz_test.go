@@ -13,6 +13,10 @@ import (
 	"github.com/budgetplan/budgetplan/model/diag"
 )
 
+// beside has a listener without routes, and routes without a listener.
+var beside = []byte(`[{"name": "l", "filter_chains": [{"filters": [{"name": "envoy.http_connection_manager", "config": {"stat_prefix": "s", "rds": {"route_config_name": "edge"}}}]}]},
+{"name": "more", "virtual_hosts": [{"name": "a", "domains": ["*"], "routes": [{"match": {"prefix": "/"}, "route": {"cluster": "api"}}]}]}]`)
+
 // FuzzEnvoy reads anything: no panic, no hang, and a fragment that holds together.
 func FuzzEnvoy(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.txtar")
@@ -31,6 +35,11 @@ func FuzzEnvoy(f *testing.F) {
 			t.Error("calls from a file that is not recognised")
 		}
 		checkFragment(t, frag, found)
+		// Beside another file it is read as well, whatever the two say of each other.
+		both, found := Importer.Together([]*importers.Source{s, {File: "beside", Bytes: beside}})
+		for _, frag := range both {
+			checkFragment(t, frag, found)
+		}
 	})
 }
 
@@ -89,22 +98,5 @@ func TestExplosion(t *testing.T) {
 	f, found := readUpTo(&importers.Source{File: "big.yaml", Bytes: []byte(b.String())}, 1000)
 	if len(f.Calls) != 1000 || len(found) != 1 || !strings.Contains(found[0].Message, "more than 1000 calls") {
 		t.Fatalf("%d calls, findings %v", len(f.Calls), found)
-	}
-}
-
-// BenchmarkRoutes reads a thousand route files of twenty routes each.
-func BenchmarkRoutes(b *testing.B) {
-	var src strings.Builder
-	src.WriteString("name: edge\nvirtual_hosts:\n- name: all\n  domains: ['*']\n  routes:\n")
-	for i := range 20 {
-		fmt.Fprintf(&src, "  - match: {prefix: /s%d}\n    route:\n      cluster: s%d\n      timeout: 3s\n      retry_policy: {retry_on: '5xx,reset', num_retries: 2, per_try_timeout: 1s}\n", i, i)
-	}
-	for b.Loop() {
-		for range 1000 {
-			s := &importers.Source{File: "r.yaml", Bytes: []byte(src.String())}
-			if f, _ := Importer.Import(s); len(f.Calls) != 20 {
-				b.Fatal(len(f.Calls))
-			}
-		}
 	}
 }

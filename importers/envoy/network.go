@@ -130,6 +130,7 @@ func (r *reader) routesOf(m *message, hcm *manager, listener string) {
 			home.table(t, hcm)
 			return
 		}
+		r.routeless = true
 		r.unread("rds "+name.V, rds.at(), "check the file that has them, too",
 			"the routes of the listener `%s`, named `%s`, are in no file that is read here", listener, name.V)
 		return
@@ -140,28 +141,19 @@ func (r *reader) routesOf(m *message, hcm *manager, listener string) {
 	}
 }
 
-// named finds a route configuration in the source, else in another one of the proxy.
+// named finds a route configuration in the source, else in the first other one of the proxy.
 func (r *reader) named(name string) (home *reader, t *table) {
-	if name == "" {
+	if home = r; name == "" {
 		return nil, nil
 	}
-	for _, home := range r.others() {
-		if at, known := home.byName[name]; known {
-			return home, &home.tables[at]
+	at, known := r.byName[name]
+	if !known {
+		if home = r.proxy.tables[name]; home == nil {
+			return nil, nil
 		}
+		at = home.byName[name]
 	}
-	return nil, nil
-}
-
-// others gives the source and then every other one of its proxy.
-func (r *reader) others() []*reader {
-	all := []*reader{r}
-	for _, o := range r.proxy.readers {
-		if o != r {
-			all = append(all, o)
-		}
-	}
-	return all
+	return home, &home.tables[at]
 }
 
 // fault reports a delay that a fault filter adds.

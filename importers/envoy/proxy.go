@@ -1,6 +1,7 @@
 package envoy
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -14,6 +15,8 @@ import (
 // What a source names and does not have is looked for in the others.
 type proxy struct {
 	readers []*reader // by file
+	// clusters and tables tell which source has one of a name first.
+	clusters, tables map[string]*reader
 }
 
 // together reads all sources of a run. The order in which they are given changes nothing.
@@ -40,7 +43,8 @@ func together(sources []*importers.Source) ([]*model.Fragment, []diag.Finding) {
 
 // proxies tells whose configuration each source is. Sources that a plan gives to one service are one; so is every
 // bootstrap or dump otherwise. A file without either belongs to the bootstrap that names it, else to the only one of
-// its folder, else to the only one at all; files that none of these holds for are one proxy, folder by folder.
+// its folder that has parts elsewhere, else to the only such one at all; files that none of these holds for are one
+// proxy, folder by folder.
 func proxies(readers []*reader) []*proxy {
 	var all []*proxy
 	byKey := map[string]*proxy{}
@@ -91,8 +95,8 @@ func (r *reader) owner(wholes []*reader) *reader {
 		return slices.ContainsFunc(w.paths, func(p string) bool { return p != "" && path.Base(p) == path.Base(r.src.File) })
 	}
 	for _, fits := range []func(*reader) bool{
-		func(w *reader) bool { return names(w) && here(w) }, names, here,
-		func(*reader) bool { return true },
+		func(w *reader) bool { return names(w) && here(w) }, names,
+		func(w *reader) bool { return w.open() && here(w) }, (*reader).open,
 	} {
 		if owner := only(fits); owner != nil {
 			return owner
@@ -101,11 +105,23 @@ func (r *reader) owner(wholes []*reader) *reader {
 	return nil
 }
 
+// open reports whether a bootstrap or dump has parts that may stand in other files.
+func (r *reader) open() bool {
+	return r.dump || r.dynamic || bytes.Contains(r.src.Bytes, []byte("route_config_name")) || bytes.Contains(r.src.Bytes, []byte("routeConfigName"))
+}
+
 // read reads what the sources of a proxy call. Listeners come first, since they say which routes hold for them.
 func (p *proxy) read() {
 	sc := p.scope()
+	p.clusters, p.tables = map[string]*reader{}, map[string]*reader{}
 	for _, r := range p.readers {
 		r.proxy = p
+		for name := range r.clusters {
+			p.clusters[name] = cmp.Or(p.clusters[name], r)
+		}
+		for name := range r.byName {
+			p.tables[name] = cmp.Or(p.tables[name], r)
+		}
 		for i := range r.listeners {
 			r.listeners[i].scope = cmp.Or(r.listeners[i].scope, sc)
 		}
@@ -113,8 +129,11 @@ func (p *proxy) read() {
 			r.tables[i].scope = cmp.Or(r.tables[i].scope, sc)
 		}
 	}
+	listeners := slices.ContainsFunc(p.readers, func(r *reader) bool { return r.seen[isListener] > 0 && !(r.whole && !r.dump) })
 	for _, r := range p.readers {
-		r.fed()
+		if !listeners {
+			r.fed()
+		}
 		for i := range r.listeners {
 			r.listener(&r.listeners[i])
 		}
@@ -147,7 +166,7 @@ func (p *proxy) scope() (sc scope) {
 
 // fed tells of listeners that a bootstrap gets from elsewhere, where no source has any. A dump has them.
 func (r *reader) fed() {
-	if len(r.lds) == 0 || slices.ContainsFunc(r.proxy.readers, func(o *reader) bool { return o.seen[isListener] > 0 && (o != r || o.dump) }) {
+	if len(r.lds) == 0 {
 		return
 	}
 	r.unread("dynamic_resources", r.lds[0], "check a config dump of the running Envoy, or the files that it is fed from",
@@ -160,6 +179,8 @@ func (r *reader) instead() string {
 	switch {
 	case len(r.lds) > 0:
 		return "an Envoy bootstrap whose listeners come from elsewhere"
+	case r.routeless:
+		return "Envoy listeners whose routes are in no file that is read"
 	case calls > 0:
 		return "an Envoy configuration whose listeners and routes call no other service"
 	case r.seen[isCluster] > 0:

@@ -212,7 +212,7 @@ func (r *reader) retry(w *model.Waiter, p *yamlsrc.Node) {
 	base, most := r.positive(p, "retryPolicy", "initialBackoff"), r.positive(p, "retryPolicy", "maxBackoff")
 	multiplier := r.multiplier(p)
 	on := r.statuses(p, "retryableStatusCodes")
-	if !on.Set() {
+	if len(field(p, "retryableStatusCodes").Items()) == 0 {
 		r.bad(p, "retryPolicy", errors.New("`retryableStatusCodes` must list a status"))
 	}
 	if n := field(p, "perAttemptRecvTimeout"); n != nil {

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/model"
 )
 
@@ -27,30 +26,10 @@ func (m *merger) number() {
 			g := m.offset[i] + int32(k)
 			m.fragment[g] = int32(i)
 			m.from[g], m.to[g] = m.local[i][f.Calls[k].From], m.local[i][f.Calls[k].To]
-			if m.from[g] < 0 || m.to[g] < 0 {
-				m.leaveOut(g, f)
+			if m.from[g] == nobody || m.to[g] == nobody {
+				m.from[g], m.to[g] = nobody, nobody
 			}
 		}
-	}
-}
-
-// leaveOut drops what is no call between services. What it limits would count, so that a limit is a finding.
-func (m *merger) leaveOut(g int32, f *model.Fragment) {
-	m.from[g], m.to[g] = nobody, nobody
-	for i := range m.sighting(g).Waiters {
-		w := &m.sighting(g).Waiters[i]
-		limit := w.Timeout
-		if !limit.From.Written() || !limit.V.Finite() {
-			continue
-		}
-		if m.inbound[f.File] {
-			return
-		}
-		m.inbound[f.File] = true
-		found := importers.NotUnderstood.New(f.File, limit.Span(), "the proxy in front of a service gives it %s, which is not read", limit.V)
-		found.Help = "write it as `server_timeout` of the service if it ends the work, too"
-		m.findings = append(m.findings, found)
-		return
 	}
 }
 

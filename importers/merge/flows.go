@@ -81,10 +81,10 @@ func (m *merger) leaf(g int32, f model.Flow) model.Flow {
 // beside adds a config's flow to what is known. Alternatives stay alternatives: a request that takes another route
 // makes none of the calls that the plan lists.
 func beside(known, said model.Flow) model.Flow {
-	of := said.Of
 	if said.Kind == model.One {
-		of, said.Kind = []model.Flow{said}, model.Unordered
+		said = model.Flow{Kind: model.Unordered, Of: []model.Flow{said}, At: said.At}
 	}
+	of := said.Of
 	switch {
 	case said.Empty():
 		return known

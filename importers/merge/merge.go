@@ -48,13 +48,13 @@ var (
 	}
 )
 
-// Codes are the findings that Plan raises, beside BP004 duplicate and BP012 field-not-understood.
+// Codes are the findings that Plan raises, beside BP004 duplicate.
 var Codes = []*diag.Code{misspelt, unreachable, disagree, unmatched}
 
 // Plan joins fragments. It takes them over: the plan shares their memory. It always gives a plan, with an id
 // for every call, defaults applied, and findings where sources contradict each other.
 func Plan(fragments []*model.Fragment) (*model.Plan, []diag.Finding) {
-	m := &merger{fragments: ordered(fragments), plan: &model.Plan{}, inbound: map[string]bool{}}
+	m := &merger{fragments: ordered(fragments), plan: &model.Plan{}}
 	m.joinHeads()
 	m.joinServices()
 	m.joinEntrypoints()
@@ -83,9 +83,8 @@ type merger struct {
 	facts    []facts                             // parallel to plan.Services
 	near     map[model.ServiceID]model.ServiceID // what a misspelt name means
 
-	inbound  map[string]bool // files whose inbound limits were reported
-	offset   []int32         // first sighting of each fragment
-	fragment []int32         // fragment of each sighting
+	offset   []int32 // first sighting of each fragment
+	fragment []int32 // fragment of each sighting
 	from, to []model.ServiceID
 	emit     []bool            // whether a sighting is a call of the plan
 	ids      []string          // of those

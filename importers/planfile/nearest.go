@@ -2,6 +2,9 @@ package planfile
 
 import "strings"
 
+// Nearest gives the known name that a slip of the pen may have meant, empty when there is none.
+func Nearest(word string, known []string) string { return nearest(word, known) }
+
 // nearest gives the known word that a slip of the pen may have meant: the same but for case and separators, or a
 // few letters away. Empty when there is none.
 func nearest(word string, known []string) string {

@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,7 +12,6 @@ import (
 
 	prom "github.com/prometheus/common/model"
 
-	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
 
@@ -66,16 +66,14 @@ func (p *point) UnmarshalJSON(b []byte) error {
 func readAnswer(s *scrape, src []byte) {
 	at := diag.Span{File: s.file, Line: 1, Col: 1}
 	var a answer
-	var results []result
 	err := json.Unmarshal(src, &a)
 	if err == nil && a.Status == "error" {
-		s.syntax(at, "repeat the query once it succeeds", "`%s` is an answer of the HTTP API that says %s: %s", s.file, a.ErrorType, a.Error)
+		s.syntax(at, "repeat the query once it succeeds", "`%s` is an answer of the HTTP API that says %s: %s", s.file, plain(a.ErrorType), plain(a.Error))
 		return
 	}
-	if err == nil && (a.Data.ResultType == "vector" || a.Data.ResultType == "matrix") {
-		err = json.Unmarshal(a.Data.Result, &results)
-	} else if err == nil {
-		err = fmt.Errorf("it is no vector and no matrix")
+	text, n := strings.Builder{}, 0
+	if err == nil {
+		n, err = s.results(&a, at, &text)
 	}
 	if err != nil {
 		s.syntax(placeOf(src, err, s.file), "save the answer to an instant query of a histogram's buckets", "`%s` is no answer of the HTTP API that is understood: %s", s.file, plain(err.Error()))
@@ -84,44 +82,59 @@ func readAnswer(s *scrape, src []byte) {
 	for _, w := range a.Warnings {
 		s.unread("warning", "", diag.Warning, at, "see what the server could not read", "the answer in `%s` may be incomplete: %s", s.file, plain(w))
 	}
-	if len(results) == 0 {
-		f := importers.NotUnderstood.New("", at, "the answer in `%s` is empty: the query found no series", s.file)
-		s.found = append(s.found, f)
+	if n == 0 {
+		s.unread("empty "+s.file, "", diag.Warning, at, "see whether the metric is called so, and whether the server has it at that time", "the answer in `%s` is empty: the query found no series", s.file)
+		s.refused = true
 		return
 	}
-	s.take(results, at)
+	s.oneLine = true
+	readText(s, text.String())
 }
 
-// take hands plain samples to the reader of the text format, and native histograms on as they are.
-func (s *scrape) take(results []result, at diag.Span) {
-	var text strings.Builder
-	s.oneLine = true
-	for _, r := range results {
-		name := r.Metric["__name__"]
-		if name == "" {
-			s.nameless++
+// results takes the series of an answer one after the other: plain samples as lines of the text format, native
+// histograms as they are.
+func (s *scrape) results(a *answer, at diag.Span, text *strings.Builder) (n int, err error) {
+	if a.Data.ResultType != "vector" && a.Data.ResultType != "matrix" {
+		return 0, fmt.Errorf("it is no vector and no matrix")
+	}
+	dec := json.NewDecoder(bytes.NewReader(a.Data.Result))
+	if open, err := dec.Token(); err != nil || open != json.Delim('[') {
+		return 0, fmt.Errorf("`result` is no list")
+	}
+	for ; dec.More(); n++ {
+		var r result
+		if err := dec.Decode(&r); err != nil {
+			return n, err
+		}
+		s.take(&r, at, text)
+	}
+	return n, nil
+}
+
+func (s *scrape) take(r *result, at diag.Span, text *strings.Builder) {
+	name := r.Metric["__name__"]
+	if name == "" {
+		s.nameless++
+		return
+	}
+	delete(r.Metric, "__name__")
+	id := identity(name, r.Metric)
+	for _, p := range append(r.Values, some(r.Value)...) {
+		v, err := strconv.ParseFloat(p.value, 64)
+		if err != nil {
+			s.unusable(name, at, "`"+plain(p.value)+"` is no number")
 			continue
 		}
-		delete(r.Metric, "__name__")
-		id := identity(name, r.Metric)
-		for _, p := range append(r.Values, some(r.Value)...) {
-			v, err := strconv.ParseFloat(p.value, 64)
-			if err != nil {
-				s.unusable(name, at, "`"+plain(p.value)+"` is no number")
-				continue
-			}
-			fmt.Fprintf(&text, "%s %v %d\n", id, v, p.ms())
-		}
-		for _, p := range append(r.Histograms, some(r.Histogram)...) {
-			s.families[name] = "histogram"
-			if h, err := p.histogram.read(); err != nil {
-				s.unusable(name, at, err.Error())
-			} else if s.keeps(name) {
-				s.add(name, r.Metric, at, observation{moments: moments{at: p.ms()}, dist: h, value: h.count()})
-			}
+		fmt.Fprintf(text, "%s %v %d\n", id, v, p.ms())
+	}
+	for _, p := range append(r.Histograms, some(r.Histogram)...) {
+		s.families[name] = "histogram"
+		if h, err := p.histogram.read(); err != nil {
+			s.unusable(name, at, err.Error())
+		} else if s.keeps(name) {
+			s.add(name, r.Metric, at, observation{moments: moments{at: p.ms()}, dist: h, value: h.count()})
 		}
 	}
-	readText(s, text.String())
 }
 
 // ms gives the time of a point in ms.

@@ -61,9 +61,9 @@ func (s *scrape) refuse(family string, bad fault) {
 
 // unreadLines says that lines of other families are not read.
 func (s *scrape) unreadLines(b broken) {
-	f := yamlsrc.Syntax.New(b.family, s.line(b.first.line), "%s, and `%s` is not read", plain(b.first.text), b.family)
+	f := yamlsrc.Syntax.New(b.family, s.line(b.first.line), "%s, and the line is not read", plain(b.first.text))
 	if b.count > 1 {
-		f.Message += fmt.Sprintf("; so with %d more metrics", b.count-1)
+		f.Message += fmt.Sprintf("; so with %d more lines", b.count-1)
 	}
 	f.Severity = diag.Warning
 	f.Help = "no latency is expected of it: leave the line out, or take the scrape again"

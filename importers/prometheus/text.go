@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -31,9 +32,23 @@ type text struct {
 	order []*heap
 	// last has, for every sample so far, how often it came and when.
 	last map[string]occurrence
-	// told counts the lines that are not read and change no latency.
+	body bytes.Buffer
+	// other has lines of families that say nothing of latency: they are only looked at.
+	other []place
+	// told counts those of them that cannot be read.
 	told broken
 }
+
+const (
+	// maxLabels bounds the labels of a line: expfmt compares each with each. Prometheus itself has no limit by default.
+	maxLabels = 1000
+	// maxAgain bounds how often a sample without a time may come again: the scrapes that follow each other in a file.
+	maxAgain = 1000
+	// atOnce is how many lines of other families are looked at together.
+	atOnce = 1000
+	// maxBroken is after how many broken ones the others are taken as they are.
+	maxBroken = 100
+)
 
 // heapKey tells the lines of one family at one moment: by its time, or by how often it came before.
 type heapKey struct {
@@ -78,7 +93,8 @@ func readText(s *scrape, src string) {
 	}
 	t.lines(t.learn)
 	t.lines(t.sort)
-	t.last = nil
+	t.look()
+	t.last, t.heaps = nil, nil
 	slices.SortStableFunc(t.order, func(a, b *heap) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.nth, b.nth)) })
 	for _, h := range t.order {
 		t.read(h)
@@ -150,10 +166,23 @@ func (t *text) sort(p place, line string) {
 		return
 	}
 	s := cut(line)
+	family := t.familyOf(s.name)
+	t.families[family] = t.typeOf(family)
+	if !t.keeps(family) {
+		if t.other = append(t.other, p); len(t.other) == atOnce {
+			t.look()
+		}
+		return
+	}
 	value, at, ok := moment(s.value, t.seconds)
-	key := heapKey{family: t.familyOf(s.name), at: at}
+	key := heapKey{family: family, at: at}
 	seen, again := t.last[s.identity]
 	switch {
+	case strings.Count(s.labels, "=") > maxLabels:
+		t.heap(key).bad = &fault{p.no, fmt.Sprintf("the line has more than %d labels", maxLabels)}
+	case again && seen.nth == maxAgain:
+		t.heap(key).bad = &fault{p.no, fmt.Sprintf("`%s` comes more than %d times", s.name, maxAgain)}
+		return
 	case !again || seen.at != at:
 	case at != noTime && seen.value == value:
 		return
@@ -197,7 +226,6 @@ func (t *text) typeOf(family string) string {
 
 // read hands one heap to expfmt and keeps what it says.
 func (t *text) read(h *heap) {
-	t.families[h.family] = t.typeOf(h.family)
 	if h.bad == nil {
 		h.bad = t.parse(h)
 	}
@@ -206,15 +234,52 @@ func (t *text) read(h *heap) {
 	case t.wanted(h.family):
 		t.refuse(h.family, *h.bad)
 	default:
-		if t.told.count == 0 {
-			t.told.first, t.told.family = *h.bad, h.family
-		}
-		t.told.count++
+		t.told.add(*h.bad, h.family)
 	}
 }
 
+// look has expfmt read the lines of other families, so that what is no scrape is said to be none.
+func (t *text) look() {
+	for len(t.other) > 0 && t.told.count < maxBroken {
+		t.body.Reset()
+		for _, p := range t.other {
+			s := cut(t.src[p.start:p.end])
+			value, _, ok := moment(s.value, t.seconds)
+			if strings.Count(s.labels, "=") > maxLabels {
+				t.body.WriteByte('\n') // the lines keep their numbers
+				continue
+			}
+			if !ok {
+				value = s.value
+			}
+			t.body.WriteString(s.identity + " " + value + "\n")
+		}
+		_, err := t.parser.TextToMetricFamilies(&t.body)
+		if err == nil {
+			break
+		}
+		line := 0
+		if e := (expfmt.ParseError{}); errors.As(err, &e) {
+			line = min(max(e.Line-1, 0), len(t.other)-1)
+			err = errors.New(e.Msg)
+		}
+		p := t.other[line]
+		t.told.add(fault{p.no, err.Error()}, t.familyOf(cut(t.src[p.start:p.end]).name))
+		t.other = t.other[line+1:]
+	}
+	t.other = t.other[:0]
+}
+
+func (b *broken) add(f fault, family string) {
+	if b.count == 0 {
+		b.first, b.family = f, family
+	}
+	b.count++
+}
+
 func (t *text) parse(h *heap) *fault {
-	var body bytes.Buffer
+	body := &t.body
+	body.Reset()
 	if typ := t.typeOf(h.family); typ != "" {
 		body.WriteString("# TYPE " + quoteName(h.family) + " " + typ)
 	}
@@ -229,12 +294,12 @@ func (t *text) parse(h *heap) *fault {
 			first = append(first, p.no)
 		}
 	}
-	families, err := t.parser.TextToMetricFamilies(&body)
+	families, err := t.parser.TextToMetricFamilies(body)
 	if err != nil {
 		return lineFault(err, h.lines)
 	}
 	f := families[h.family]
-	if f == nil || !t.keeps(h.family) {
+	if f == nil {
 		return nil
 	}
 	for i, m := range f.GetMetric() {

@@ -28,7 +28,7 @@ var Readings = []string{
 	"a fixed value that nobody wrote recommends nothing",
 	"the granule is taken from the largest element of a sequence that has a call to take from, of a parallel group from every branch that takes all of the time there is",
 	"a per-try timeout for which the attempts leave less than 1 ms is none",
-	"allowed: 0 where the known parts exceed the SLO without the call, else unknown where anything else is, else unbounded where the call changes nothing; the least over roots",
+	"allowed: 0 where the known parts exceed the SLO with a call of 1 ns, else unknown where anything else is, else unbounded where the call changes nothing; the least over roots",
 	"the largest need and the least slack of several callers or roots are `at least` and `at most` where one of them is not known in full",
 	"a need of 0 is unknown, but that of a call that nobody waits for is 0",
 	"feasible is null without an SLO, and where nothing of the need is known",

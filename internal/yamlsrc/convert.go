@@ -113,6 +113,9 @@ func (p *parser) fill(n *Node, y *yaml.Node, firstLine, depth int) (size int) {
 	return size + 1
 }
 
+// ignoreTag marks a key that is not part of its mapping, as Envoy reads it.
+const ignoreTag = "!ignore"
+
 // isTemplate recognises `{{ .Values.x }}`, which is YAML: a mapping whose key is a mapping.
 func isTemplate(y *yaml.Node) bool {
 	return y.Style&yaml.FlowStyle != 0 && len(y.Content) > 0 && y.Content[0].Kind == yaml.MappingNode &&
@@ -168,6 +171,9 @@ func (p *parser) mapping(n *Node, y *yaml.Node, firstLine, depth int) (size int)
 		key, ks := p.convert(y.Content[i], firstLine, depth+1)
 		value, vs := p.convert(y.Content[i+1], firstLine, depth+1)
 		size += ks + vs
+		if y.Content[i].Tag == ignoreTag {
+			continue // it only holds anchors
+		}
 		if y.Content[i].Tag == "!!merge" && key.style&quoted == 0 {
 			merged = append(merged, value)
 			continue

@@ -23,6 +23,7 @@ var List = []*render.Renderer{
 	diagram.WaterfallSVG,
 	report.Table,
 	report.Text,
+	diagram.WaterfallText,
 	report.YAML,
 }
 

@@ -217,7 +217,9 @@ func (l *layout) place() {
 	}
 	top := 0
 	for i := range l.items {
-		top = min(top, l.items[i].y)
+		if i == 0 || l.items[i].y < top {
+			top = l.items[i].y
+		}
 	}
 	for i := range l.items {
 		l.items[i].y -= top

@@ -20,7 +20,6 @@ type waterfall struct {
 	end                model.Duration // of the axis
 	// shares has where each service's share of the SLO begins, and how long it is; Unknown where it has none.
 	shares []share
-	drawn  []bool // services whose calls have rows
 	// worked is when the last work for a caller who has left is known to end, 0 for none.
 	worked model.Duration
 }
@@ -90,12 +89,12 @@ func waterfalls(in *render.Input) ([]*waterfall, error) {
 func newWaterfall(g *graph, r int32) *waterfall {
 	root := &g.g.Roots[r]
 	w := &waterfall{
-		graph: g, root: r, time: g.sol.Timeline(g.g, r), drawn: make([]bool, len(g.plan.Services)),
+		graph: g, root: r, time: g.sol.Timeline(g.g, r),
 		slo: root.SLO, timeout: root.Timeout, wait: g.sol.Roots[r].Wait,
 	}
 	w.share()
 	w.rootRow(root)
-	w.body(root.Node, 1)
+	w.body(root.Node, -1, 1)
 	w.scale()
 	return w
 }
@@ -152,11 +151,12 @@ func (w *waterfall) share() {
 	}
 }
 
-// callee gives the callee of a call its share, the first of the call's slices.
+// callee gives the callee of a call its share, the first of the call's slices. That of a service called more than
+// once stands where its calls do; the least that it receives there is what they share.
 func (w *waterfall) callee(l solver.LegID, from model.Duration) {
-	t := &w.sol.Legs[l]
-	if to := w.g.Legs[l].To; from.Finite() && t.Budget.Finite() && t.Given.Finite() && !w.shares[to].from.Finite() {
-		w.shares[to] = share{from, t.Given}
+	to := w.g.Legs[l].To
+	if time := min(w.sol.Legs[l].Given, w.sol.Nodes[to].Received); time.Finite() && w.time.Nodes[to].By == l {
+		w.shares[to] = share{from, time}
 	}
 }
 
@@ -167,7 +167,7 @@ func (w *waterfall) rootRow(root *solver.Root) {
 	if root.Entrypoint >= 0 {
 		r.name += " → " + clean(w.plan.Services[w.g.Nodes[root.Node].Service].Name)
 	}
-	a := attempts{start: 0, pool: root.Overhead, n: root.Attempts, retried: t.Busy, last: t.Busy, cut: root.Timeout}
+	a := attempts{start: 0, pool: root.Overhead, n: root.Attempts, retried: t.Busy, last: t.Busy, cut: max(0, root.Timeout.Sub(root.Overhead))}
 	r.limits, r.open = a.bars(w.own(root.Node))
 	visit := &w.time.Nodes[root.Node]
 	if visit.Starts.Finite() {
@@ -206,20 +206,20 @@ func (w *waterfall) own(n solver.NodeID) (before model.Duration) {
 	return w.g.Nodes[n].Before
 }
 
-// body adds the rows of what a service calls, once: a shared service's calls stand where it is called first.
-func (w *waterfall) body(n solver.NodeID, depth int) {
+// body adds the rows of what a service calls, once: a shared service's calls stand where it is called last, since
+// they belong to that invocation.
+func (w *waterfall) body(n solver.NodeID, by solver.LegID, depth int) {
 	node := &w.g.Nodes[n]
 	if node.Waiter >= 0 {
 		w.g.Out(n, func(l solver.LegID) { w.call(l, depth, w.shares[n].from) })
 		return
 	}
-	if w.drawn[node.Service] {
+	if last := w.time.Nodes[n].By; last != by {
 		if !node.Leaf {
-			w.rows[len(w.rows)-1].note = "calls: see above"
+			w.rows[len(w.rows)-1].note = "calls: see " + clean(w.g.LegName(last))
 		}
 		return
 	}
-	w.drawn[node.Service] = true
 	flow := plain(&w.plan.Services[node.Service].Flow)
 	w.flow(flow, unboxed(flow), depth, w.shares[n].from.Add(node.Before))
 }
@@ -268,7 +268,7 @@ func (w *waterfall) call(id solver.LegID, depth int, from model.Duration) model.
 	if m.Starts.Finite() {
 		w.limits(&r, id)
 	} else {
-		r.note = "starts: " + endless(m.Starts)
+		r.note = "nobody says when it starts"
 	}
 	r.numbers = [4]string{number(t.Wait, true), runsOn(r.tail), number(t.Budget, false), countText(t.Amplification.TimeLimited)}
 	if !l.Awaited() {
@@ -279,7 +279,7 @@ func (w *waterfall) call(id solver.LegID, depth int, from model.Duration) model.
 		r.budget = w.slices(id, from)
 	}
 	w.rows = append(w.rows, r)
-	w.body(l.To, depth+1)
+	w.body(l.To, id, depth+1)
 	if !t.Budget.Finite() || !l.Awaited() {
 		return from
 	}
@@ -374,12 +374,12 @@ func (a *attempts) bars(own model.Duration) (bars []bar, open bool) {
 			k = a.n
 		}
 		to := min(end, at.Add(length))
-		if !to.Finite() {
-			return append(bars, bar{at, to, attemptBar}), true
-		}
 		bars = append(bars, bar{at, to, kind})
 		if own > 0 && kind == attemptBar {
 			bars = append(bars, bar{at, min(to, at.Add(own)), ownBar})
+		}
+		if !to.Finite() {
+			return bars, true
 		}
 		if at = to; k < a.n && a.backoff != nil {
 			_, wait := a.backoff(k)

@@ -219,7 +219,11 @@ func (p *plot) drawBar(r *row, b bar, y int) int {
 	case r.style.dashed:
 		dash = ` stroke-dasharray="5 3"`
 	}
-	p.c.rect(x0, y, max(1, x1-x0), barHeight, fmt.Sprintf("fill=\"#d6eaf8\" stroke=\"%s\"%s", plainColor, dash))
+	fill := "#d6eaf8"
+	if !b.to.Finite() {
+		fill, dash = "#ffffff", ` stroke-dasharray="4 2"`
+	}
+	p.c.rect(x0, y, max(1, x1-x0), barHeight, fmt.Sprintf("fill=\"%s\" stroke=\"%s\"%s", fill, plainColor, dash))
 	if gone := p.at(r.gone); r.gone.Finite() && b.to > r.gone && gone < x1 {
 		p.c.hatch(max(x0, gone), y, x1-max(x0, gone), barHeight, violationColor)
 	}
@@ -245,7 +249,7 @@ func (p *plot) number(x0, x1, y int, text, patch string, style line) bool {
 	width := textWidth(text, smallSize)
 	fits := p.free(x0+3, x1-2, width)
 	if len(fits) > 0 {
-		p.c.rect(fits[0]-1, y+2, width+2, barHeight-4, fmt.Sprintf("fill=\"%s\"", patch))
+		p.c.rect(fits[0]-1, y+2, width+2, barHeight-3, fmt.Sprintf("fill=\"%s\"", patch))
 		p.c.text(fits[0], y+11, smallSize, text, ink(style))
 	}
 	return len(fits) > 0
@@ -293,10 +297,8 @@ func (p *plot) drawTail(r *row, y int) int {
 func (p *plot) drawOpen(r *row, y int) int {
 	x := p.x
 	for _, b := range r.limits {
-		if b.to.Finite() {
+		if b.from.Finite() {
 			x = max(x, p.at(b.to))
-		} else if b.from.Finite() {
-			x = max(x, p.at(b.from))
 		}
 	}
 	return p.arrow(x, y, "", plainColor)

@@ -25,19 +25,32 @@ import (
 var update = flag.Bool("update", false, "rewrite what the golden files want")
 
 // golden are the formats that each archive of testdata has the wanted output of.
-var golden = []*render.Renderer{report.Text, report.Table, report.JSON}
+var golden = []struct {
+	file     string
+	renderer *render.Renderer
+}{
+	{"want.text", report.Text},
+	{"want.table", report.Table},
+	{"want.json", report.JSON},
+	{"want.csv", report.CSV},
+	{"want.md", report.Markdown},
+	{"want.plan.md", report.MarkdownPlan},
+	{"want.github", report.GitHub},
+	{"want.junit.xml", report.JUnit},
+	{"want.sarif", report.SARIF},
+}
 
 func TestGolden(t *testing.T) {
 	for _, file := range archives(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			archive := parse(t, file)
 			in := load(t, archive)
-			for _, r := range golden {
+			for _, g := range golden {
 				var out bytes.Buffer
-				if err := r.Render(&out, in); err != nil {
+				if err := g.renderer.Render(&out, in); err != nil {
 					t.Fatal(err)
 				}
-				name := "want." + r.Name
+				name := g.file
 				if diff := cmp.Diff(string(section(archive, name)), out.String()); diff != "" {
 					if !*update {
 						t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -14,20 +14,21 @@ import (
 // style paints text for a terminal; the zero style leaves it as it is.
 type style bool
 
-// The colours, as ANSI attributes.
+// The colours, as ANSI attributes, and what ends them.
 const (
 	red    = "1;31"
 	yellow = "1;33"
 	cyan   = "1;36"
 	blue   = "34"
 	bold   = "1"
+	reset  = "\x1b[0m"
 )
 
 func (s style) paint(attributes, text string) string {
 	if !s || text == "" {
 		return text
 	}
-	return "\x1b[" + attributes + "m" + text + "\x1b[0m"
+	return "\x1b[" + attributes + "m" + text + reset
 }
 
 func (s style) severity(of diag.Severity, text string) string {

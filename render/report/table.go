@@ -118,11 +118,25 @@ func writeRows(w io.Writer, in *render.Input) (left string, err error) {
 		return "", err
 	}
 	for line := range strings.Lines(out.String()) {
-		if _, err := io.WriteString(w, strings.TrimRight(line, " \n")+"\n"); err != nil {
+		if _, err := io.WriteString(w, trimEnd(line)+"\n"); err != nil {
 			return "", err
 		}
 	}
 	return left, nil
+}
+
+// trimEnd takes the spaces from the end of a line, also from before and between the resets that the table puts there.
+func trimEnd(line string) string {
+	for trimmed := strings.TrimRight(line, " \n"); ; trimmed = strings.TrimRight(line, " \n") {
+		line = strings.TrimSuffix(trimmed, reset)
+		if line == trimmed {
+			break
+		}
+	}
+	if last := strings.LastIndex(line, "\x1b["); last >= 0 && !strings.HasPrefix(line[last:], reset) {
+		line += reset
+	}
+	return line
 }
 
 func newGrid(in *render.Input, paint style) *grid {

@@ -137,7 +137,7 @@ func (p *Pass) bringWithin(f *diag.Finding, l solver.LegID, n solver.NodeID, bus
 	var help string
 	if !node.Leaf && busy == t.Flow {
 		var fixes []diag.Fix
-		fixes, help = p.shrink(n, p.within(n, wait))
+		fixes, help = p.shrink(n, p.within(n, wait, wait))
 		f.Fixes = append(f.Fixes, fixes...)
 	}
 	r := room{has: node.Margin.Keep(wait), why: wait.String() + ", less " + node.Margin.String() + " margin"}

@@ -48,7 +48,7 @@ func (p *Pass) overBudget(n solver.NodeID) {
 	case !given.Finite() || given <= local:
 		// Nobody gives anything, or there is nothing to give: BP113.
 	case t.Received.Finite() && t.Flow > t.Received:
-		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, it received %s", name, words(calls), t.Received)
+		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, it received %s", name, words(calls), t.Received.Down())
 		if local > 0 {
 			f.Message += fmt.Sprintf(" and works %s itself", local)
 		}
@@ -58,10 +58,10 @@ func (p *Pass) overBudget(n solver.NodeID) {
 	case calls > node.Margin.Keep(given.Sub(local)):
 		keep := node.Margin.Keep(given.Sub(local))
 		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, into its margin: %s of its %s are for them",
-			name, calls, keep, given)
+			name, calls, keep.Down(), given.Down())
 		f.Severity = diag.Warning
 		f.Notes = append(f.Notes, p.flowNote(n), diag.Note{
-			Text: fmt.Sprintf("%s is what they may take: %s", keep, p.within(n, given).why), At: s.Margin.From,
+			Text: fmt.Sprintf("%s is what they may take: %s", keep.Down(), p.within(n, given, given.Down()).why), At: s.Margin.From,
 		})
 		p.reportOver(f, n, given)
 	}
@@ -81,7 +81,11 @@ func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration)
 		f.Cause = &diag.Origin{Span: s.At}
 	}
 	f.Touched = t.Touched
-	f.Fixes, f.Help = p.shrink(n, p.within(n, limit))
+	said := limit
+	if limit != p.Graph.Nodes[n].Limit {
+		said = limit.Down() // a share, not a written value
+	}
+	f.Fixes, f.Help = p.shrink(n, p.within(n, limit, said))
 	if f.Help == "" {
 		f.Help = fmt.Sprintf("no single call of `%s` makes the difference: shorten several, make some optional or parallel, or give `%s` more time", s.Name, s.Name)
 	}
@@ -145,16 +149,16 @@ func (p *Pass) receivedNote(n solver.NodeID) diag.Note {
 		if r := t.ReceivedRoot; r >= 0 && int(r) < len(p.Graph.Roots) {
 			return p.rootNote(r, t.Received)
 		}
-		return diag.Note{Text: fmt.Sprintf("%s is what it is given", t.Received)}
+		return diag.Note{Text: fmt.Sprintf("%s is what it is given", t.Received.Down())}
 	}
 	leg, lt, c, w := p.call(t.ReceivedBy)
 	id := p.Graph.LegName(t.ReceivedBy)
 	if least := patience(w); least.Set() && t.Received == least.V {
 		return diag.Note{Text: fmt.Sprintf("%s is the %s of `%s`, its tightest caller", t.Received, least.name, id), At: least.From}
 	}
-	text := fmt.Sprintf("%s is its share by `%s`, its tightest caller", t.Received, id)
+	text := fmt.Sprintf("%s is its share by `%s`, its tightest caller", t.Received.Down(), id)
 	if lt.Budget.Finite() && (leg.Attempts > 1 || leg.Repeat > 1) {
-		text += fmt.Sprintf(": a budget of %s for %s%s", lt.Budget, attemptsText(leg.Attempts), backoffText(lt.BackoffSum))
+		text += fmt.Sprintf(": a budget of %s for %s%s", lt.Budget.Down(), attemptsText(leg.Attempts), backoffText(lt.BackoffSum))
 	}
 	return diag.Note{Text: text, At: &diag.Origin{Span: c.At}}
 }

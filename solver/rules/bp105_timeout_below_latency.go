@@ -41,7 +41,7 @@ func (p *Pass) belowLatency(l solver.LegID) {
 	if !latency.Set() || latency.V <= t.Patience {
 		latency, what = lowest(c.Latency, t.Patience)
 	}
-	f := TimeoutBelowLatency.New(id, diag.Span{}, "`%s` waits %s, its %s is %s: it trips on a healthy day", id, t.Patience, what, latency.V)
+	f := TimeoutBelowLatency.New(id, diag.Span{}, "`%s` waits %s, its %s is %s: it trips on a healthy day", id, t.Patience, what, latency.V.Down())
 	f.Cause, f.Touched = least.From, p.Sol.Nodes[leg.From].Touched
 	share := fmt.Sprintf("at least %s", cut)
 	if cut == most {
@@ -97,9 +97,9 @@ func (p *Pass) latencyHelp(f *diag.Finding, l solver.LegID, at model.Fraction) {
 		return
 	}
 	headroom := c.Headroom.Or(solver.DefaultHeadroom)
-	least, why := ceil(latency.V.MulUp(model.Whole+headroom)), fmt.Sprintf("%s with %s headroom", latency.V, headroom)
+	least, why := ceil(latency.V.MulUp(model.Whole+headroom)), fmt.Sprintf("%s with %s headroom", latency.V.Down(), headroom)
 	if exact {
-		least, why = ceil(latency.V.Add(1)), fmt.Sprintf("above %s", latency.V)
+		least, why = ceil(latency.V.Add(1)), fmt.Sprintf("above %s", latency.V.Down())
 	}
 	if fix, name, ok := p.raise(l, least); ok {
 		f.Fixes = append(f.Fixes, fix)

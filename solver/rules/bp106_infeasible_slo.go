@@ -32,7 +32,7 @@ func (p *Pass) infeasible(r int32) {
 		least = "at least "
 	}
 	f := InfeasibleSLO.New(e.Name, diag.Span{}, "`%s` needs %s%s, its slo is %s: raising a timeout will not help",
-		e.Name, least, t.Need.V, root.SLO)
+		e.Name, least, t.Need.V.Up(), root.SLO)
 	f.Cause, f.Touched = e.SLO.From, p.Sol.Nodes[root.Node].Touched
 	f.Notes = append(f.Notes, p.needNotes(r)...)
 	var fits []string
@@ -48,7 +48,7 @@ func (p *Pass) infeasible(r int32) {
 			fits = append(fits, text)
 			continue
 		}
-		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s is enough too: `%s` then needs %s", text, e.Name, fix.Need)})
+		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s is enough too: `%s` then needs %s", text, e.Name, fix.Need.Up())})
 	}
 	f.Help = p.infeasibleHelp(r, fits)
 	p.Report(f)
@@ -61,7 +61,7 @@ func (p *Pass) infeasibleHelp(r int32, fits []string) string {
 	}
 	for _, fix := range t.Fixes {
 		text, _ := p.rootFix(r, fix)
-		return fmt.Sprintf("no single change makes it fit; the best is %s, with which `%s` needs %s", text, name, fix.Need)
+		return fmt.Sprintf("no single change makes it fit; the best is %s, with which `%s` needs %s", text, name, fix.Need.Up())
 	}
 	if t.Need.V.Finite() {
 		return fmt.Sprintf("give `%s` an slo of %s or more, or let it do less", name, ceil(t.Need.V))
@@ -101,11 +101,12 @@ func (p *Pass) needText(n solver.NodeID, need solver.Need) string {
 	if node.Leaf || need.Known == solver.Nothing || !need.V.Finite() || need.V < local {
 		return ""
 	}
-	text := fmt.Sprintf("%s: ", need.V)
+	total := need.V.Up()
+	text := fmt.Sprintf("%s: ", total)
 	if local > 0 {
 		text += fmt.Sprintf("%s local work + ", local)
 	}
-	text += fmt.Sprintf("%s for its calls", need.V-local)
+	text += fmt.Sprintf("%s for its calls", total-local)
 	if node.Margin != (model.Margin{}) {
 		text += fmt.Sprintf(" with %s margin", node.Margin)
 	}
@@ -126,7 +127,7 @@ func (p *Pass) neediest(n solver.NodeID) solver.LegID {
 func (p *Pass) needNote(l solver.LegID) diag.Note {
 	leg, t, c, _ := p.call(l)
 	id := p.Graph.LegName(l)
-	text := fmt.Sprintf("`%s` needs %s", id, t.Need.V)
+	text := fmt.Sprintf("`%s` needs %s", id, t.Need.V.Up())
 	if leg.Optional {
 		return diag.Note{Text: text + ": it is optional, and counts with its limit", At: p.decider(l)}
 	}
@@ -141,7 +142,7 @@ func (p *Pass) needNote(l solver.LegID) diag.Note {
 	case measured && (exact || headroom == 0) && latency.V == t.One.V:
 		return diag.Note{Text: text, At: latency.From}
 	case measured && !exact && latency.V.MulUp(model.Whole+headroom) == t.One.V:
-		return diag.Note{Text: fmt.Sprintf("%s, one is %s with %s headroom", text, latency.V, headroom), At: latency.From}
+		return diag.Note{Text: fmt.Sprintf("%s, one is %s with %s headroom", text, latency.V.Down(), headroom), At: latency.From}
 	}
 	at := &diag.Origin{Span: c.At}
 	parts := p.needText(leg.To, t.One)
@@ -177,7 +178,7 @@ func (p *Pass) rootFix(r int32, x solver.RootFix) (text string, fix diag.Fix) {
 	case solver.FixRetry:
 		return fmt.Sprintf("%s on `%s`", retriesText(x.Attempts), id), p.retriesFix(x.Leg, x.Attempts)
 	case solver.FixOptional:
-		return fmt.Sprintf("`%s` optional with a timeout of %s or less", id, x.Time), p.callFix(x.Leg, "optional", "true")
+		return fmt.Sprintf("`%s` optional with a timeout of %s or less", id, x.Time.Down()), p.callFix(x.Leg, "optional", "true")
 	case solver.FixParallel:
 		other := p.Graph.LegName(x.Other)
 		return fmt.Sprintf("`%s` and `%s` in parallel", id, other), p.callFix(x.Leg, "parallel", other)
@@ -185,15 +186,15 @@ func (p *Pass) rootFix(r int32, x solver.RootFix) (text string, fix diag.Fix) {
 		return fmt.Sprintf("`%s` dropped or cached", id), p.callFix(x.Leg, "call", "")
 	case solver.FixLatency:
 		name := p.nodeName(x.Node)
-		fix = diag.Fix{Subject: name, Key: "latency", Bound: "most", To: x.Time.String()}
+		fix = diag.Fix{Subject: name, Key: "latency", Bound: "most", To: x.Time.Down().String()}
 		if s := p.service(x.Node); s != nil {
 			fix.At = s.At
 		}
-		return fmt.Sprintf("a latency of %s or less for `%s`", x.Time, name), fix
+		return fmt.Sprintf("a latency of %s or less for `%s`", x.Time.Down(), name), fix
 	}
 	e := &p.Plan.Entrypoints[p.Graph.Roots[r].Entrypoint]
-	return fmt.Sprintf("an slo of %s or more", x.Time), diag.Fix{
-		Subject: e.Name, Key: "slo", At: e.SLO.Span(), From: e.SLO.V.String(), Bound: "least", To: x.Time.String(),
+	return fmt.Sprintf("an slo of %s or more", x.Time.Up()), diag.Fix{
+		Subject: e.Name, Key: "slo", At: e.SLO.Span(), From: e.SLO.V.String(), Bound: "least", To: x.Time.Up().String(),
 	}
 }
 

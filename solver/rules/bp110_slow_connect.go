@@ -46,6 +46,9 @@ func (p *Pass) connects(l solver.LegID) {
 	switch {
 	case spent >= leg.Timeout:
 		f.Message = fmt.Sprintf("an unreachable host uses up the %s of `%s`: its connect timeout is %s", leg.Timeout, id, leg.Connect)
+		if !leg.Connect.Finite() {
+			f.Message = fmt.Sprintf("an unreachable host uses up the %s of `%s`: its connect timeout is `none`", leg.Timeout, id)
+		}
 		if n > 1 && leg.Connect < leg.Timeout {
 			f.Message = fmt.Sprintf("an unreachable host uses up the %s of `%s`: %s to connect%s = %s", leg.Timeout, id,
 				times(n, "attempt", min(leg.Connect, t.Limit)), backoffText(p.backoffBefore(l, n)), spent)

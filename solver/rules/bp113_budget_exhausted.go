@@ -32,7 +32,7 @@ func (p *Pass) exhausted(n solver.NodeID) {
 		return
 	}
 	local := p.Graph.Nodes[n].Local()
-	f := BudgetExhausted.New(s.Name, diag.Span{}, "nothing is left at `%s`: it receives %s, its own work takes %s", s.Name, max(0, t.Received), local)
+	f := BudgetExhausted.New(s.Name, diag.Span{}, "nothing is left at `%s`: it receives %s, its own work takes %s", s.Name, max(0, t.Received).Down(), local)
 	if local == 0 {
 		f.Message = fmt.Sprintf("nothing is left at `%s`: the back-off before its attempts uses up what it has", s.Name)
 	}
@@ -52,7 +52,7 @@ func (p *Pass) exhausted(n solver.NodeID) {
 		note := p.receivedNote(n)
 		if t.Received < 0 || leg.Attempts > 1 {
 			note = diag.Note{
-				Text: fmt.Sprintf("`%s` has a budget of %s for %s%s", id, max(0, lt.Budget), attemptsText(leg.Attempts), backoffText(lt.BackoffSum)),
+				Text: fmt.Sprintf("`%s` has a budget of %s for %s%s", id, max(0, lt.Budget).Down(), attemptsText(leg.Attempts), backoffText(lt.BackoffSum)),
 				At:   &diag.Origin{Span: c.At},
 			}
 		}

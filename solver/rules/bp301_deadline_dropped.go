@@ -25,6 +25,9 @@ var deadlineDropped = &Rule{Code: DeadlineDropped, Run: func(p *Pass) {
 	}
 }}
 
+// tellable has the kinds of service whose protocol has a place for a deadline; a service without a kind may be any.
+var tellable = map[string]bool{"": true, "http": true, "https": true, "grpc": true}
+
 // toldBy is the first call that carries a deadline to a node, -1 where none does.
 func (p *Pass) toldBy(n solver.NodeID) solver.LegID {
 	for _, l := range p.Graph.In(n) {
@@ -36,7 +39,7 @@ func (p *Pass) toldBy(n solver.NodeID) solver.LegID {
 }
 
 // dropped reports a call of a service that was told a deadline. Background work must not inherit one. A callee that says
-// what it honors and leaves deadlines out could do nothing with one, nor could a database that says nothing; of a further waiter that says
+// what it honors and leaves deadlines out could do nothing with one, nor could a database or a queue; of a further waiter that says
 // nothing, nobody knows that it does not pass on what it gets.
 func (p *Pass) dropped(l, told solver.LegID) {
 	leg, t, c, w := p.call(l)
@@ -44,8 +47,7 @@ func (p *Pass) dropped(l, told solver.LegID) {
 		return
 	}
 	callee := &p.Plan.Services[c.To]
-	_, database := databases[strings.ToLower(callee.Kind.Or(""))]
-	if callee.Honors.Or(0)&model.Deadline == 0 && (callee.Honors.Set() || database) {
+	if callee.Honors.Or(0)&model.Deadline == 0 && (callee.Honors.Set() || !tellable[strings.ToLower(callee.Kind.Or(""))]) {
 		return
 	}
 	id, from := p.Graph.LegName(l), p.nodeName(leg.From)

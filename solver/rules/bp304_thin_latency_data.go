@@ -43,13 +43,13 @@ func (p *Pass) thin(l solver.LegID) {
 		f.Severity = max(f.Severity, s)
 	}
 	if value.Set() && !exact && open(lat, used, value.V) {
-		say(diag.Warning, fmt.Sprintf("the %s of `%s` is in the last bucket of its histogram: it is %s or more, nobody knows how much", used.Percentile(), id, value.V),
+		say(diag.Warning, fmt.Sprintf("the %s of `%s` is in the last bucket of its histogram: it is %s or more, nobody knows how much", used.Percentile(), id, value.V.Down()),
 			"give the histogram buckets up to the timeout and beyond", value.From)
 	}
 	if share, known := censored(lat); share > 0 && value.Set() && !exact && (!known || share >= model.Whole-at) {
-		text := fmt.Sprintf("the attempts of `%s` that timed out are not in its latency: its %s is higher than the %s measured", id, at.Percentile(), value.V)
+		text := fmt.Sprintf("the attempts of `%s` that timed out are not in its latency: its %s is higher than the %s measured", id, at.Percentile(), value.V.Down())
 		if known {
-			text = fmt.Sprintf("%s of the attempts of `%s` timed out and are not in its latency: its %s is higher than the %s measured", share, id, at.Percentile(), value.V)
+			text = fmt.Sprintf("%s of the attempts of `%s` timed out and are not in its latency: its %s is higher than the %s measured", share, id, at.Percentile(), value.V.Down())
 		}
 		say(diag.Warning, text, fmt.Sprintf("measure `%s` with a longer timeout, or count what timed out among the slow ones", id), lat.Timeouts.From)
 	}

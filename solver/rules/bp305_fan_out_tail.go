@@ -80,7 +80,7 @@ func (p *Pass) reportTail(legs []solver.LegID, all int64) {
 		if size, ok := model.ParsePercentile(each); ok {
 			f.Fixes = []diag.Fix{p.setFix(first, "percentile", c.Percentile.From, percentileText(c), size.Percentile())}
 			if v, used, exact := c.Latency.Quantile(size); v.Set() && !exact {
-				f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("its %s is %s, its patience %s", used.Percentile(), v.V, patienceText(p.Sol.Legs[first].Patience)), At: v.From})
+				f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("its %s is %s, its patience %s", used.Percentile(), v.V.Down(), patienceText(p.Sol.Legs[first].Patience)), At: v.From})
 			}
 		}
 	}

@@ -35,12 +35,13 @@ type room struct {
 	why string
 }
 
-// within gives what the calls of a node may take when it must be done within limit, by its margin and without a tie.
-func (p *Pass) within(n solver.NodeID, limit model.Duration) room {
+// within gives what the calls of a node may take when it must be done within limit, by its margin and without a tie. The
+// words show the limit as said: cut where it was computed.
+func (p *Pass) within(n solver.NodeID, limit, said model.Duration) room {
 	node := &p.Graph.Nodes[n]
 	local := node.Queue.Add(node.Local())
 	free := limit.Sub(local)
-	r := room{has: node.Margin.Keep(free), why: limit.String()}
+	r := room{has: node.Margin.Keep(free), why: said.String()}
 	if local > 0 {
 		r.why += " − " + local.String()
 	}

@@ -13,43 +13,59 @@ import (
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/render"
+	"github.com/budgetplan/budgetplan/render/diagram"
+	"github.com/budgetplan/budgetplan/render/report"
 	"github.com/budgetplan/budgetplan/solver"
 )
 
-var whatIfFormats = []string{"table", "json"}
+var whatIfFormats = []string{"table", "json", "svg"}
 
 func newWhatIf(s *streams) *cobra.Command {
 	c := &common{streams: s}
 	var sets []string
 	var format, out string
+	var fates fateFlags
 	cmd := &cobra.Command{
-		Use:   "what-if --set 'SUBJECT KEY=VALUE'... [FILE|DIRECTORY|-]...",
-		Short: "Show what a change would make of the numbers and the findings",
+		Use:   "what-if [--set 'SUBJECT KEY=VALUE']... [--slow SERVICE=TIME|--fail SERVICE|--hang SERVICE] [FILE|DIRECTORY|-]...",
+		Short: "Show what a change would make of the numbers, or a slow service of a request",
 		Long: `what-if solves the plan twice, as it is and with the change, and shows what differs: what the entrypoints need, their slack
 and how long they wait, the calls whose numbers change, the findings that go and those that come. No file is changed.
 
-SUBJECT is a call, a service or an entrypoint; KEY any key that it has in a plan, with a dot within a mapping.`,
+SUBJECT is a call, a service or an entrypoint; KEY any key that it has in a plan, with a dot within a mapping.
+
+--slow, --fail and --hang play one request, with the changes made, while one service is slow, fails or hangs: what the
+user sees and when, the attempts that really start at each service, and the work that goes on when the callers are gone,
+as configured and with every deadline carried and obeyed. Every other service takes its local work alone, and back-off
+is as long as it can be.`,
 		Example: `  budgetplan what-if --set 'gateway/order timeout=2s'
-  budgetplan what-if --set 'order/inventory retries=0 backoff.base=50ms' --set 'checkout slo=800ms' checkout.yaml`,
+  budgetplan what-if --set 'order/inventory retries=0 backoff.base=50ms' --set 'checkout slo=800ms' checkout.yaml
+  budgetplan what-if --hang warehouse
+  budgetplan what-if --slow database=40s --format svg -o slow.svg`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := among("format", format, whatIfFormats); err != nil {
 				return err
 			}
-			d, err := c.whatIf(sets, args)
+			f, err := fates.read()
 			if err != nil {
 				return err
 			}
-			return c.place(out, func(w io.Writer, _ bool, _ int) error {
-				if format == "json" {
-					return d.json(w)
-				}
-				return d.table(w)
-			})
+			if len(sets) == 0 && f == nil {
+				return usage("`budgetplan what-if --set 'gateway/order timeout=2s'`, or `--hang SERVICE`", "what-if needs a change")
+			}
+			if f == nil && format == "svg" {
+				return usage("add `--slow`, `--fail` or `--hang`", "--format svg draws a request, and no service is slow, fails or hangs")
+			}
+			d, err := c.whatIf(sets, args, f)
+			if err != nil {
+				return err
+			}
+			return c.place(out, func(w io.Writer, _ bool, _ int) error { return d.write(w, format, len(sets) > 0) })
 		},
 	}
 	c.register(cmd)
 	f := cmd.Flags()
 	f.StringArrayVar(&sets, "set", nil, "a change, such as 'gateway/order timeout=2s'; repeatable")
+	fates.register(cmd, c)
 	f.StringVar(&format, "format", "table", "output format: "+oneOf(whatIfFormats))
 	f.StringVarP(&out, "output", "o", "", "write to FILE instead of standard output")
 	words(cmd, "format", whatIfFormats)
@@ -59,10 +75,7 @@ SUBJECT is a call, a service or an entrypoint; KEY any key that it has in a plan
 	return cmd
 }
 
-func (c *common) whatIf(sets, args []string) (*difference, error) {
-	if len(sets) == 0 {
-		return nil, usage("`budgetplan what-if --set 'gateway/order timeout=2s'`", "what-if needs a change")
-	}
+func (c *common) whatIf(sets, args []string, f *fate) (*difference, error) {
 	var settings []pipeline.Setting
 	for _, text := range sets {
 		s, err := pipeline.ParseSettings(text)
@@ -82,7 +95,11 @@ func (c *common) whatIf(sets, args []string) (*difference, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compare(before.Plans[0], after.Plans[0]), nil
+	d := compare(before.Plans[0], after.Plans[0])
+	if f != nil {
+		err = d.play(after.Plans[0], f)
+	}
+	return d, err
 }
 
 // difference is what a change does.
@@ -91,6 +108,46 @@ type difference struct {
 	Calls       []row    `json:"calls"`
 	Gone        []judged `json:"gone"`
 	New         []judged `json:"new"`
+	// Run and Runs are there where a service is slow, fails or hangs: Run is the first of Runs.
+	Run  json.RawMessage   `json:"run,omitempty"`
+	Runs []json.RawMessage `json:"runs,omitempty"`
+
+	played []*render.Run
+}
+
+// mostPlayed is how many entrypoints are shown to people; JSON has all.
+const mostPlayed = 3
+
+// write writes a format; changed says whether there was a change to compare.
+func (d *difference) write(w io.Writer, format string, changed bool) error {
+	shown := d.played[:min(mostPlayed, len(d.played))]
+	switch format {
+	case "json":
+		return d.json(w)
+	case "svg":
+		return diagram.RunSVG(w, shown)
+	}
+	if changed {
+		if err := d.table(w); err != nil {
+			return err
+		}
+	}
+	for i, r := range shown {
+		if changed || i > 0 {
+			fmt.Fprintln(w)
+		}
+		if err := report.RunTable(w, r); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+		if err := diagram.RunText(w, r); err != nil {
+			return err
+		}
+	}
+	if more := len(d.played) - len(shown); more > 0 {
+		fmt.Fprintf(w, "\n%s can reach it, all of them in `--format json`\n", count(more, "more entrypoint"))
+	}
+	return nil
 }
 
 // row is one number before and after.

@@ -34,7 +34,7 @@ type reader struct {
 type job struct {
 	request
 	importer *importers.Importer
-	bytes    []byte
+	source   *importers.Source
 }
 
 // request is one input with what is known of it before it is read.
@@ -78,7 +78,7 @@ func (r *reader) importJobs() {
 	for _, kind := range kinds {
 		sources := make([]*importers.Source, len(byKind[kind]))
 		for i, j := range byKind[kind] {
-			sources[i] = j.source()
+			sources[i] = j.source
 			sources[i].Platforms = r.platforms
 		}
 		for i, f := range r.takeAll(kind, sources) {
@@ -130,17 +130,13 @@ func (q *request) words() []string {
 	return []string{q.ref.Service.V, q.ref.Metric.V, q.ref.Caller.V, q.ref.Callee.V, q.ref.Unit.V}
 }
 
-func (j *job) source() *importers.Source {
-	return &importers.Source{File: j.File, Bytes: j.bytes, Service: j.ref.Service, Ref: j.ref}
-}
-
 // checkKind says that a file which a source names has nothing of the kind that the source says.
 func (r *reader) checkKind(j *job, f *model.Fragment) {
-	if j.from.Nowhere() || len(f.Calls) > 0 || len(f.Services) > 0 || j.importer.Recognise(j.source()) {
+	if j.from.Nowhere() || len(f.Calls) > 0 || len(f.Services) > 0 || j.importer.Recognise(j.source) {
 		return
 	}
 	found := all.Unrecognised.New(j.File, j.from, "`%s` is not what `%s` reads: %s", j.File, j.importer.Name, j.importer.Title)
-	if other := all.Recognise(j.source()); other != nil {
+	if other := all.Recognise(j.source); other != nil {
 		found.Help = fmt.Sprintf("its content is what `%s` reads", other.Name)
 	}
 	r.findings = append(r.findings, found)
@@ -160,18 +156,18 @@ func (r *reader) input(q request) (ok bool, err error) {
 		r.unread(q, err)
 		return false, nil
 	}
-	j := job{request: q, bytes: src}
-	source := j.source()
-	if j.importer = r.recognise(q, source); j.importer == nil {
+	source := &importers.Source{File: q.File, Bytes: src, Service: q.ref.Service, Ref: q.ref}
+	importer := r.recognise(q, source)
+	if importer == nil {
 		return false, nil
 	}
 	r.loader.Keep(q.File, src)
-	if j.importer.Name != planName {
-		r.jobs = append(r.jobs, j)
+	if importer.Name != planName {
+		r.jobs = append(r.jobs, job{q, importer, source})
 		return true, nil
 	}
 	r.plans[q.File] = true
-	f := r.take(j.importer, source)
+	f := r.take(importer, source)
 	for platform, version := range f.Platforms {
 		if _, known := r.platforms[platform]; !known {
 			r.platforms[platform] = version

@@ -1,0 +1,150 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/budgetplan/budgetplan/render"
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// RunTable writes what becomes of a request for a terminal: in words, then number by number, as the plan has it and
+// with every deadline enforced.
+func RunTable(w io.Writer, r *render.Run) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s\n%s\n\n", wrapped(clean(r.Sentence())), wrapped(clean(r.Remedy())))
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "request\tas configured\tevery deadline enforced\n")
+	for _, row := range []struct {
+		name string
+		cell func(*solver.Run) string
+	}{
+		{"answer", func(run *solver.Run) string { return answerCell(run) }},
+		{"last work ends", func(run *solver.Run) string { return brief(run.Ends, up) }},
+		{"orphaned work", func(run *solver.Run) string { return brief(render.Orphaned(run), up) }},
+		{"waited for `" + clean(r.ServiceName(r.Scenario.Service)) + "` in all", func(run *solver.Run) string {
+			return brief(r.Spent(run, r.Scenario.Service).Waited, up)
+		}},
+	} {
+		fmt.Fprintf(t, "%s\t%s\t%s\n", row.name, row.cell(r.AsIs), row.cell(r.Enforced))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	out.WriteByte('\n')
+	t = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(t, "service\tstarts\twork\torphaned\tat once\n")
+	for _, n := range runServices(r) {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", clean(r.ServiceName(n)),
+			change(r, n, func(s solver.Spent) string { return startsText(s.Starts) }),
+			change(r, n, func(s solver.Spent) string { return brief(s.Work, up) }),
+			change(r, n, func(s solver.Spent) string { return brief(s.Orphan, up) }),
+			change(r, n, overlapText))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	out.WriteString("a → b: as configured, and with every deadline enforced; waiting in all is no latency\n")
+	return out.Flush()
+}
+
+// wrapped breaks a line at its spaces to fit the width of tables, where it can.
+func wrapped(line string) string {
+	var b strings.Builder
+	at := 0
+	for i, word := range strings.Fields(line) {
+		n := width(word)
+		switch {
+		case i == 0:
+		case at+1+n > tableWidth:
+			b.WriteString("\n  ")
+			at = 2
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
+}
+
+// runServices are the services that either run reaches, in plan order.
+func runServices(r *render.Run) []solver.NodeID {
+	var services []solver.NodeID
+	for _, s := range slices.Concat(r.AsIs.Services, r.Enforced.Services) {
+		services = append(services, s.Service)
+	}
+	slices.Sort(services)
+	return slices.Compact(services)
+}
+
+func answerCell(run *solver.Run) string {
+	switch {
+	case !run.Answer.Finite():
+		return "none, " + brief(run.Answer, up)
+	case run.Answered:
+		return brief(run.Answer, up)
+	}
+	return "error, " + brief(run.Answer, up)
+}
+
+func startsText(n int64) string {
+	if n >= solver.MaxCount {
+		return "without end"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func overlapText(s solver.Spent) string {
+	if s.Overlap == 0 && s.Starts > 0 {
+		return "?"
+	}
+	return strconv.FormatInt(s.Overlap, 10)
+}
+
+// change writes a number of both runs, once where it is the same.
+func change(r *render.Run, n solver.NodeID, cell func(solver.Spent) string) string {
+	a, b := cell(r.Spent(r.AsIs, n)), cell(r.Spent(r.Enforced, n))
+	if a == b {
+		return a
+	}
+	return a + " → " + b
+}
+
+// RunJSON writes one of a request's two runs as an object of the JSON contract.
+func RunJSON(r *render.Run, enforced bool) []byte {
+	run := r.AsIs
+	if enforced {
+		run = r.Enforced
+	}
+	o := object{b: []byte{'{'}}
+	o.text("entrypoint", r.Entrypoint())
+	o.text("service", r.ServiceName(r.Scenario.Service))
+	o.text("fate", r.Fate())
+	o.ms("answer", run.Answer)
+	o.boolean("answered", run.Answered)
+	o.ms("work_ends", run.Ends)
+	o.ms("orphan", render.Orphaned(run))
+	o.boolean("enforced", enforced)
+	o.objects("services", len(run.Services), func(o *object, i int) {
+		s := &run.Services[i]
+		o.text("name", r.ServiceName(s.Service))
+		o.count("starts", s.Starts)
+		o.ms("work", s.Work)
+		o.ms("orphan", s.Orphan)
+		o.ms("waited", s.Waited)
+		if s.Overlap == 0 {
+			o.null("overlap")
+			return
+		}
+		o.count("overlap", s.Overlap)
+	})
+	return append(o.b, '}')
+}
+
