@@ -88,7 +88,9 @@ type Service struct {
 	FailureRate Val[float64]
 	Idempotent  Val[bool]
 	Flow        Flow
-	Ignores     []Ignore
+	// Front waits before the service on every call to it: the proxy that stands beside it. Merge puts it into the calls.
+	Front   []Waiter
+	Ignores []Ignore
 }
 
 // FlowKind says how the elements of a flow follow each other.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/solver"
@@ -86,8 +87,17 @@ func (r *Run) Sentence() string {
 	return fmt.Sprintf("`%s` %s: `%s` %s%s, %s", r.ServiceName(r.Scenario.Service), r.Fate(), r.Entrypoint(), r.Outcome(r.AsIs), target, r.cost(r.AsIs))
 }
 
+// Same reports whether enforcing every deadline changes nothing.
+func (r *Run) Same() bool {
+	a, b := r.AsIs, r.Enforced
+	return a.Answer == b.Answer && a.Answered == b.Answered && a.Ends == b.Ends && slices.Equal(a.Services, b.Services)
+}
+
 // Remedy says what enforcing every deadline would make of that.
 func (r *Run) Remedy() string {
+	if r.Same() {
+		return "enforcing every deadline changes nothing"
+	}
 	return fmt.Sprintf("with every deadline enforced it %s, %s", r.Outcome(r.Enforced), r.cost(r.Enforced))
 }
 

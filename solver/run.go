@@ -63,7 +63,7 @@ type Invocation struct {
 	// GaveUp is when whoever asked stopped waiting for it, be it at the very end; NoLimit where it had an answer. Left is
 	// when the first caller on the path did, NoLimit where none did before the end.
 	GaveUp, Left model.Duration
-	OK   bool
+	OK           bool
 }
 
 // MaxInvocations is how many invocations a Run lists.

@@ -9,16 +9,16 @@ import (
 // runner computes a run by recursion over relative times. What an invocation does depends on the node, its limit and
 // how patient its callers are alone, so that equal ones are computed once.
 type runner struct {
-	g       *Graph
-	sc      Scenario
-	leads   []bool // to the named service, by node
-	memo    map[visitKey]int32
-	visits  []visit // callees before callers
+	g        *Graph
+	sc       Scenario
+	leads    []bool // to the named service, by node
+	memo     map[visitKey]int32
+	visits   []visit // callees before callers
 	byClient []child // the client's attempts
-	total   int64   // invocations in all, those of inner waiters too
-	steps   int
-	depth   int
-	err     error
+	total    int64   // invocations in all, those of inner waiters too
+	steps    int
+	depth    int
+	err      error
 }
 
 // visitKey is everything that an invocation depends on, as times after its start.

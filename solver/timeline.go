@@ -63,11 +63,13 @@ func (s *Solution) Timeline(g *Graph, r int32) *Timeline {
 func (t *Timeline) call(s *solve, id LegID, work []reachedBy) {
 	l, times := &s.g.Legs[id], &s.sol.Legs[id]
 	caller := &t.Nodes[l.From]
-	m := Moments{Reached: true, First: caller.First.Add(times.Starts), Starts: caller.Starts.Add(times.Starts)}
+	// Nobody starts anything after its end.
+	m := Moments{Reached: true, Starts: min(caller.Starts.Add(times.Starts), caller.Ends)}
+	m.First = min(caller.First.Add(times.Starts), m.Starts)
 	var last reachedBy
 	s.lastWork(id, work[l.From], &last)
 	one := l.Pool.Add(min(l.Timeout, times.Uncut))
-	m.Round = m.Starts.Add(one.Mul(l.Repeat - 1))
+	m.Round = min(m.Starts.Add(one.Mul(l.Repeat-1)), caller.Ends)
 	m.Last, m.Ends = last.start, last.end
 	m.GivesUp = m.Round.Add(one)
 	m.Left = model.NoLimit
@@ -84,7 +86,7 @@ func (t *Timeline) call(s *solve, id LegID, work []reachedBy) {
 	if last.start > work[l.To].start {
 		callee.Gone, callee.By = gone, id
 	}
-	callee.First = min(callee.First, m.First)
+	callee.First = min(callee.First, m.First, last.start)
 	work[l.To].start = max(work[l.To].start, last.start)
 	work[l.To].end = max(work[l.To].end, last.end)
 }

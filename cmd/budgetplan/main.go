@@ -7,6 +7,6 @@ import (
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/cli"
 )
 
-//go:generate go run . docs -o ../../docs/rules.md
+//go:generate go run . docs --dir ../../docs
 
 func main() { os.Exit(cli.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -1,15 +1,18 @@
 // Package envoy reads Envoy's v3 configuration, as YAML or JSON, in snake_case or camelCase: static bootstraps,
-// listeners, clusters, route configurations, virtual hosts and routes, alone, in lists, or as the resources of a
-// discovery response.
+// listeners, clusters, route configurations, virtual hosts and routes, alone, in lists, by name, as the resources of a
+// discovery response, in a config dump or a part of one, as Go prints them, and as the text of a ConfigMap. Files that
+// refer to each other are read together: see proxy.
 //
 // It reads of a route its cluster (or weighted_clusters, cluster_header, mirrors), timeout, max_stream_duration,
 // max_grpc_timeout, idle_timeout, retry_policy and hedge_policy; of a virtual host its retry_policy, hedge_policy
 // and mirrors; of a cluster its connect_timeout, HttpProtocolOptions, circuit_breakers.retry_budget and the members
-// of an aggregate; of a listener its HTTP connection managers, TCP and Redis proxies. What looks like a limit and
-// is not read is a finding.
+// of an aggregate; of a listener its HTTP connection managers, TCP and Redis proxies, and the filters that ask a service
+// before each route. What looks like a limit and is not read is a finding.
 package envoy
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,9 +58,10 @@ type reader struct {
 	tables    []table
 	byName    map[string]int // index of a table by its name
 	flows     map[model.ServiceID][]model.Flow
-	callers   []model.ServiceID // in the order of their first flow
-	limit     int               // the most calls, maxCalls
-	full      bool              // limit was reached
+	callers   []model.ServiceID      // in the order of their first flow
+	own       map[scope]model.Waiter // what a proxy is before the service beside it
+	limit     int                    // the most calls, maxCalls
+	full      bool                   // limit was reached
 }
 
 // scope is what a document says of the proxy that its resources belong to: whose calls they are.
@@ -94,10 +98,55 @@ func gather(src *importers.Source, limit int) *reader {
 	return r
 }
 
-// finish closes the fragment: each caller calls one of its routes.
+// flowOf says how the calls of a caller follow each other. A proxy that stands for itself makes one of them for each
+// request. The service beside a sidecar may make all, in an order that nobody said; its routes to one callee are still
+// alternatives.
+func (r *reader) flowOf(caller model.ServiceID) model.Flow {
+	s, flows := &r.frag.Services[caller], r.flows[caller]
+	sidecar := false
+	for sc := range r.own {
+		sidecar = sidecar || sc.caller == s.Name
+	}
+	if !sidecar || len(flows) == 1 {
+		return oneOf(flows, s.At)
+	}
+	byCallee := map[model.ServiceID]int{}
+	var groups [][]model.Flow
+	for _, f := range flows {
+		callee := model.ServiceID(-1)
+		f.Walk(func(c model.CallID) {
+			if callee < 0 {
+				callee = r.frag.Calls[c].To
+			}
+		})
+		i, known := byCallee[callee]
+		if !known {
+			i = len(groups)
+			byCallee[callee] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], f)
+	}
+	if len(groups) == 1 {
+		return oneOf(groups[0], s.At)
+	}
+	all := model.Flow{Kind: model.Unordered, At: s.At}
+	for _, g := range groups {
+		all.Of = append(all.Of, oneOf(g, g[0].At))
+	}
+	return all
+}
+
+// finish closes the fragment: each caller calls one of its routes, and a service has its proxy in front of it.
 func (r *reader) finish() {
 	for _, c := range r.callers {
-		r.frag.Services[c].Flow = oneOf(r.flows[c], r.frag.Services[c].At)
+		r.frag.Services[c].Flow = r.flowOf(c)
+	}
+	for _, sc := range slices.SortedFunc(maps.Keys(r.own), func(a, b scope) int { return cmp.Compare(a.caller, b.caller) }) {
+		w := r.own[sc]
+		if s := r.frag.Service(sc.caller, sc.at); limits(&w) {
+			r.frag.Services[s].Declared, r.frag.Services[s].Front = true, []model.Waiter{w}
+		}
 	}
 	if len(r.frag.Calls) == 0 {
 		r.frag.Without = r.instead()

@@ -45,7 +45,7 @@ func (b *batch) add(c model.Call, t target) (model.Flow, bool) {
 	case t.name == "" || dialect.EnvoyInfrastructure(t.name):
 		return model.Flow{}, false
 	case dialect.EnvoyInbound(t.name), b.inbound && t.cluster != nil && t.cluster.local:
-		r.ownService(&c)
+		b.ownService(c.Waiters[0])
 		return model.Flow{}, false
 	}
 	if len(r.frag.Calls) >= r.limit {
@@ -76,13 +76,33 @@ func (b *batch) branch(filters uint64, f model.Flow) {
 	b.branches[i].of = append(b.branches[i].of, f)
 }
 
-// ownService notes the limits that a proxy has before the service beside it.
-func (r *reader) ownService(c *model.Call) {
-	w := &c.Waiters[0]
-	if w.Timeout.Written() && w.Timeout.V.Finite() || w.PerTry.Set() || w.Retries() {
-		r.unread("inbound", w.At, "add it to the calls of the service, as an element of `via`",
-			"the proxy limits what its own service is asked, which is no call of the service and is not read")
+// ownService notes how long a proxy waits for the service beside it. The way to it is no network's.
+func (b *batch) ownService(w model.Waiter) {
+	r := b.r
+	w.Name = inbound
+	w.Connect, w.ConnectExtra, w.Idle = model.Val[model.Duration]{}, model.Val[bool]{}, model.Val[model.Duration]{}
+	if b.scope.caller == "" {
+		if limits(&w) {
+			r.unread(inbound, w.At, "say under `sources`, by `service`, whose proxy it is",
+				"the proxy limits what its own service is asked, and the file does not say which service that is")
+		}
+		return
 	}
+	if r.own == nil {
+		r.own = map[scope]model.Waiter{}
+	}
+	// A caller's port is not known: the longest way in holds for all.
+	if known, ok := r.own[b.scope]; !ok || w.Timeout.Or(model.NoLimit) > known.Timeout.Or(model.NoLimit) {
+		r.own[b.scope] = w
+	}
+}
+
+// inbound names the waiter that a sidecar is before its own service.
+const inbound = "inbound"
+
+// limits reports whether a waiter bounds or repeats anything.
+func limits(w *model.Waiter) bool {
+	return w.Timeout.Set() && w.Timeout.V.Finite() || w.PerTry.Set() || w.Retries()
 }
 
 // done gives the calls to their caller: the proxy's name, else the first hint that is no callee itself.

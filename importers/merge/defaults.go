@@ -9,7 +9,7 @@ import (
 )
 
 // applyDefaults gives services and calls what they leave out: an operation takes from its service, a call from its
-// callee, both from `defaults`.
+// callee, both from `defaults`. A call ends in the proxy beside its callee.
 func (m *merger) applyDefaults() {
 	m.inheritOperations()
 	services := m.plan.Services
@@ -24,6 +24,16 @@ func (m *merger) applyDefaults() {
 		take(fill, "idempotent", &c.Idempotent, callee.Idempotent)
 		if len(m.defaults.Call.Waiters) > 0 {
 			fill.call(c, &m.defaults.Call)
+		}
+		addFront(c, callee.Front)
+	}
+}
+
+// addFront puts the proxy beside the callee after the waiters that the call has, unless one of them is it.
+func addFront(c *model.Call, front []model.Waiter) {
+	for i := range front {
+		if !slices.ContainsFunc(c.Waiters[1:], func(w model.Waiter) bool { return w.Name == front[i].Name }) {
+			c.Waiters = append(slices.Clip(c.Waiters), front[i])
 		}
 	}
 }
@@ -48,8 +58,12 @@ func (m *merger) inheritOperations() {
 	}
 }
 
-// operationOf finds the listed service that a dotted name is an operation of: the longest prefix. -1 for none.
+// operationOf finds the listed service that a dotted name is an operation of: the longest prefix. -1 for none. A name that
+// only configs have, with a namespace, is another service, or the names would have been joined.
 func (m *merger) operationOf(name string) model.ServiceID {
+	if strings.IndexByte(name, '.') > 0 && m.names.elsewhere(name) {
+		return -1
+	}
 	for {
 		dot := strings.LastIndexByte(name, '.')
 		if dot <= 0 {

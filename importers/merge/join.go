@@ -77,6 +77,19 @@ func take[T any](j *joiner, key string, dst *model.Val[T], src model.Val[T]) {
 	}
 }
 
+// takeLimit joins a limit as take does, except that a platform which sets none by itself says nothing against a limit
+// that somebody has: it stops nothing, and the other one still does.
+func takeLimit(j *joiner, key string, dst *model.Val[model.Duration], src model.Val[model.Duration]) {
+	silent := func(v model.Val[model.Duration]) bool { return v.Set() && !v.Written() && !v.V.Finite() }
+	switch {
+	case j.mode == merging && silent(src) && dst.Set():
+	case j.mode == merging && silent(*dst) && src.Set():
+		*dst = src
+	default:
+		take(j, key, dst, src)
+	}
+}
+
 // show writes a value as the plan language does.
 func show(v any) string {
 	switch v := v.(type) {
@@ -171,6 +184,9 @@ func (j *joiner) service(dst, src *model.Service) {
 	j.latency(&dst.Latency, &src.Latency)
 	take(j, "failure_rate", &dst.FailureRate, src.FailureRate)
 	take(j, "idempotent", &dst.Idempotent, src.Idempotent)
+	if len(dst.Front) == 0 {
+		dst.Front = src.Front
+	}
 	j.ignores(&dst.Ignores, src.Ignores)
 }
 
@@ -255,7 +271,7 @@ func (j *joiner) waiters(dst, src *model.Call) {
 }
 
 func (j *joiner) waiter(dst, src *model.Waiter) {
-	take(j, "timeout", &dst.Timeout, src.Timeout)
+	takeLimit(j, "timeout", &dst.Timeout, src.Timeout)
 	take(j, "per_try_timeout", &dst.PerTry, src.PerTry)
 	take(j, "read_timeout", &dst.Read, src.Read)
 	take(j, "connect_timeout", &dst.Connect, src.Connect)

@@ -2,6 +2,8 @@ package merge
 
 import (
 	"strings"
+
+	"github.com/budgetplan/budgetplan/model/dialect"
 )
 
 // platformName is what a platform's name of a service says of it.
@@ -26,15 +28,11 @@ type platformName struct {
 // internal/gatewayapi/helpers.go, irRouteDestinationName; kubernetes/dns docs/specification.md, 2.3.1.
 func parsePlatform(name string) platformName {
 	var p platformName
-	host, direction := meshHost(name)
-	switch {
-	case direction != "":
-		p.mesh, p.inbound = true, direction == "inbound"
-	default:
-		if space, route, ok := gatewayRoute(name); ok {
-			return platformName{host: strings.ToLower(name), short: route, space: space, route: true}
-		}
+	if space, route, ok := gatewayRoute(name); ok {
+		return platformName{host: strings.ToLower(name), short: route, space: space, route: true}
 	}
+	host, mesh := meshHost(name)
+	p.mesh, p.inbound = mesh, dialect.EnvoyInbound(name)
 	host = withoutPort(host)
 	p.host = strings.ToLower(host)
 	first, rest, dotted := strings.Cut(host, ".")
@@ -50,15 +48,15 @@ func parsePlatform(name string) platformName {
 	return p
 }
 
-// meshHost takes direction, port and subset off a name of Istio's. The direction is empty for any other name.
-func meshHost(name string) (host, direction string) {
+// meshHost takes direction, port and subset off a name of Istio's; false for any other name.
+func meshHost(name string) (string, bool) {
 	for _, sep := range []string{"|", "_."} {
 		parts := strings.SplitN(name, sep, 4)
 		if len(parts) == 4 && (parts[0] == "outbound" || parts[0] == "inbound") {
-			return strings.TrimPrefix(parts[3], "_"), parts[0]
+			return strings.TrimPrefix(parts[3], "_"), true
 		}
 	}
-	return name, ""
+	return name, false
 }
 
 // gatewayRoute reads `httproute/NAMESPACE/NAME/rule/0…`.

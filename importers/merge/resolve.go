@@ -130,6 +130,11 @@ func (n *names) resolve(f *model.Fragment, name string) (string, bool) {
 	return n.ofPlan(name), true
 }
 
+// elsewhere reports whether a name is a service in a namespace that no plan mentions.
+func (n *names) elsewhere(name string) bool {
+	return len(n.meant) > 0 && !n.known[name] && parsePlatform(name).space != ""
+}
+
 // anchors indexes what plans and aliases call their services.
 func (n *names) anchors() {
 	add := func(service, spelling string) {
@@ -274,7 +279,7 @@ func (n *names) configName(x mention) {
 	}
 	n.meant[x.name] = name
 	if name != x.name {
-		n.join(x, name, "the same host")
+		n.join(x, name, "its shorter name")
 	}
 	n.spell(x.name, name)
 	n.spell(x.host, name)

@@ -37,7 +37,7 @@ var settings = map[string]string{
 	"DataDog__integrations-extras__fixtures--metrics-prometheus.txt":         "metric hikaricp_connection_acquired_nanos\ncaller app\ncallee pool",
 	"DataDog__integrations-extras__fixtures--mock_tidb_metrics.txt":          "metric tidb_server_handle_query_duration_seconds\nservice tidb",
 	"DataDog__integrations-extras__fixtures--open_policy_agent.txt":          "service opa",
-	"DataDog__integrations-extras__fixtures--metrics.txt":                    "metric go_gc_pauses_seconds\nservice gitea",
+	"DataDog__integrations-extras__fixtures--metrics.txt":                    "metric go_gc_pauses_seconds_total\nservice gitea\nunit s",
 	"fluent__cmetrics__data--histogram_different_label_count.txt":            "metric k8s_network_load\nunit ms\nservice network",
 	"fluent__cmetrics__data--issue_fluent_bit_5541.txt":                      "service node",
 	"fluent__cmetrics__data--issue_fluent_bit_5894.txt":                      "metric hikaricp_connections_usage_seconds\nservice spring",

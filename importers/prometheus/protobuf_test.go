@@ -121,7 +121,9 @@ func TestNativeQuantiles(t *testing.T) {
 	}{
 		{"single", 0, []float64{1, 2, 1}, 0, map[float64]float64{0.5: 1.414213562373095}},
 		{"many", 0, []float64{1, 12, 1}, 0, map[float64]float64{0.5: 1.414213562373095}},
-		{"positive", 2, []float64{2, 3, 0, 2, 1}, 0, map[float64]float64{0.9: 11.313708498984760, 0.5: 1.189207115002721, 0.1: 0.0005}},
+		{"with zeros", 2, []float64{2, 3, 0, 1, 4}, 0, map[float64]float64{
+			1: 16, 0.99: 15.67072476139083, 0.9: 12.99603834169977, 0.6: 4.594793419988138, 0.5: 1.5874010519681994, 0.1: 0.0006, 0: 0,
+		}},
 	} {
 		h, err := newNative(0, 0.001, c.zero, []span{{c.offset, uint32(len(c.counts))}}, c.counts)
 		if err != nil {

@@ -37,7 +37,7 @@ func (r *reporter) once(kind string, f diag.Finding) {
 func (r *reporter) findings() []diag.Finding {
 	for kind, i := range r.told {
 		if n := r.count[kind]; n > 1 {
-			r.found[i].Message += fmt.Sprintf("; so with %d more series", n-1)
+			r.found[i].Message += fmt.Sprintf("; %d such series in all", n)
 		}
 	}
 	r.told, r.count = map[string]int{}, map[string]int{}
@@ -63,7 +63,7 @@ func (s *scrape) refuse(family string, bad fault) {
 func (s *scrape) unreadLines(b broken) {
 	f := yamlsrc.Syntax.New(b.family, s.line(b.first.line), "%s, and the line is not read", plain(b.first.text))
 	if b.count > 1 {
-		f.Message += fmt.Sprintf("; so with %d more lines", b.count-1)
+		f.Message += fmt.Sprintf("; %d such lines in all", b.count)
 	}
 	f.Severity = diag.Warning
 	f.Help = "no latency is expected of it: leave the line out, or take the scrape again"

@@ -16,6 +16,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/model"
 )
 
 // backfilled is the moment of every sample that the server is given, in seconds.
@@ -197,6 +200,48 @@ func TestQuantilesAreThoseOfPrometheus(t *testing.T) {
 	t.Logf("%d values are equal, %d of them lower bounds, %d of them none", compared, open, none)
 	if open < 20 || none < 10 {
 		t.Errorf("%d lower bounds and %d without a value: the histograms do not reach the borders", open, none)
+	}
+}
+
+// TestSumsAndWindowsAreThoseOfPrometheus reads scrapes as a user would, of 40 series that make 8 edges at two moments,
+// and holds the percentiles of what lies between against the server, which sums and subtracts by itself.
+func TestSumsAndWindowsAreThoseOfPrometheus(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(3, 4))
+	bounds := []float64{0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
+	var om strings.Builder
+	for series := range 40 {
+		labels := fmt.Sprintf("id=\"%d\",client=\"c%d\",server=\"s\",pod=\"%d\"", series%8, series%8, series)
+		early, late := 0, 0
+		for i := range len(bounds) + 1 {
+			early += rng.IntN(100)
+			late += rng.IntN(300)
+			le := "+Inf"
+			if i < len(bounds) {
+				le = strconv.FormatFloat(bounds[i], 'g', -1, 64)
+			}
+			fmt.Fprintf(&om, "traces_service_graph_request_client_seconds_bucket{%s,le=%q} %d %d\n", labels, le, early, backfilled-240)
+			fmt.Fprintf(&om, "traces_service_graph_request_client_seconds_bucket{%s,le=%q} %d %d\n", labels, le, early+late, backfilled)
+		}
+	}
+	f, found := Importer.Import(&importers.Source{File: "dump.om", Bytes: []byte(om.String() + "# EOF\n")})
+	if len(f.Calls) != 8 || len(found) > 0 {
+		t.Fatalf("%d calls, findings %v", len(f.Calls), found)
+	}
+	address := server(t, om.String())
+	for i, p := range percentiles {
+		const b = "traces_service_graph_request_client_seconds_bucket"
+		values := query(t, address, fmt.Sprintf("histogram_quantile(%v, sum by (id, le) (%s - (%s offset 240s)))", p.Float(), b, b))
+		for k := range f.Calls {
+			lat := f.Calls[k].Latency
+			got, want := lat.Points[i].V.V, values[strconv.Itoa(k)]
+			if math.Abs(float64(got)-want*1e9) > 0.5+1e-9*want*1e9 {
+				t.Errorf("%s of edge %d is %v, the server's is %v s", p.Percentile(), k, got, want)
+			}
+			if lat.Window.V != 240*model.Second {
+				t.Errorf("the window of edge %d is %v", k, lat.Window.V)
+			}
+		}
 	}
 }
 

@@ -189,6 +189,7 @@ func (r *reporter) follow(group []*scrape) *scrape {
 				o.nth += base
 				into.add(x.family, x.labels, x.at, o)
 			}
+			into.series[keyOf(x.family, x.labels)].at = x.at // the later counts are what a reader looks for
 		}
 		for family, typ := range s.families {
 			into.families[family] = typ

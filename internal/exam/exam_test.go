@@ -18,7 +18,6 @@ const examDir = "../../../shared/exam"
 // left are the incidents that no plan and no Envoy file can say, with what they wait for.
 var left = map[string]string{
 	"03-mesh-default-retries-nine-calls": "the istio importer: the retries are a mesh's default that no file contains",
-	"09-grpc-retry-throttling":           "the grpc importer, and a retry budget made of tokens",
 }
 
 // Every incident is a test: its plan in testdata/exam, in our own words, against the figures of its case.

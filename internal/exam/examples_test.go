@@ -21,6 +21,15 @@ var outputs = []struct {
 	{"plan.json", []string{"plan", "--format", "json"}},
 	{"check.txt", []string{"check"}},
 	{"graph.dot", []string{"graph", "--format", "dot"}},
+	{"graph.svg", []string{"graph", "--format", "svg", "--layout", "own"}},
+	{"waterfall.svg", []string{"graph", "--view", "waterfall", "--format", "svg"}},
+	{"waterfall.txt", []string{"graph", "--view", "waterfall"}},
+}
+
+// The pictures of the README.
+var images = []struct{ file, example string }{
+	{"docs/images/checkout-before.waterfall.svg", "examples/checkout"},
+	{"docs/images/checkout-after.waterfall.svg", "examples/checkout-redesigned"},
 }
 
 // What `budgetplan check` must say of each example: 1 where something is an error.
@@ -39,12 +48,17 @@ func TestExamples(t *testing.T) {
 	for _, plan := range plans {
 		dir := filepath.Dir(plan)
 		for _, o := range outputs {
-			t.Run(filepath.Base(dir)+"/"+o.file, func(t *testing.T) { example(t, dir, o.file, o.args) })
+			t.Run(filepath.Base(dir)+"/"+o.file, func(t *testing.T) { example(t, dir, filepath.Join(dir, o.file), o.args) })
 		}
+	}
+	for _, i := range images {
+		t.Run(i.file, func(t *testing.T) {
+			example(t, i.example, i.file, []string{"graph", "--view", "waterfall", "--format", "svg"})
+		})
 	}
 }
 
-func example(t *testing.T, dir, file string, args []string) {
+func example(t *testing.T, dir, path string, args []string) {
 	stdout, stderr, status := tool(append(args, dir)...)
 	want := 0
 	if args[0] == "check" {
@@ -53,7 +67,6 @@ func example(t *testing.T, dir, file string, args []string) {
 	if status != want {
 		t.Errorf("budgetplan %s %s: exit status %d, want %d\n%s", strings.Join(args, " "), dir, status, want, stderr)
 	}
-	path := filepath.Join(dir, file)
 	if *update {
 		if err := os.WriteFile(path, []byte(stdout), 0o644); err != nil {
 			t.Fatal(err)

@@ -27,6 +27,10 @@ func Show(f *model.Fragment, findings []diag.Finding) string {
 		}
 		line(&b, "service "+s.Name+" kind", s.Kind)
 		line(&b, "service "+s.Name+" idle_timeout", s.IdleTimeout)
+		for k := range s.Front {
+			fmt.Fprintf(&b, "service %s behind %s\n", s.Name, s.Front[k].Name)
+			showWaiter(&b, &s.Front[k])
+		}
 	}
 	for _, fd := range findings {
 		fmt.Fprintf(&b, "%s%s %d:%d %s\n", fd.Code.ID, less(&fd), fd.Place().Line, fd.Place().Col, fd.Message)
@@ -47,7 +51,10 @@ func showCall(b *bytes.Buffer, f *model.Fragment, c *model.Call) {
 	line(b, "  optional", c.Optional)
 	line(b, "  repeat", c.Repeat)
 	line(b, "  probability", c.Probability)
-	w := &c.Waiters[0]
+	showWaiter(b, &c.Waiters[0])
+}
+
+func showWaiter(b *bytes.Buffer, w *model.Waiter) {
 	line(b, "  timeout", w.Timeout)
 	line(b, "  per_try_timeout", w.PerTry)
 	line(b, "  read_timeout", w.Read)

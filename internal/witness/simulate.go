@@ -31,9 +31,9 @@ type Simulated struct {
 // Spent is what one request cost at a service: invocations, their ns of work, those of them after a caller on the path
 // had left, the ns that callers stood waiting for them, and the most invocations at a time.
 type Spent struct {
-	Starts                  int
+	Starts                 int
 	Work, Orphaned, Waited int64
-	Overlap                 int
+	Overlap                int
 }
 
 // Simulate plays one request at a root (the entrypoints, then the services that nobody calls) event by event, in

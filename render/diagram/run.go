@@ -90,13 +90,19 @@ func lastMoment(r *render.Run, run *solver.Run) model.Duration {
 // caption says which of the two runs it is, and how it ends for the client.
 func (t *timeline) caption() string {
 	which := "as configured"
-	if t.run != t.AsIs {
+	switch {
+	case t.Same():
+		which = "as configured or enforced"
+	case t.run != t.AsIs:
 		which = "with every deadline enforced"
 	}
 	return which + ": `" + t.Entrypoint() + "` " + t.Outcome(t.run)
 }
 
-// timelines are both runs of a request.
+// timelines are both runs of a request, one where they are the same.
 func timelines(r *render.Run) []*timeline {
+	if r.Same() {
+		return []*timeline{newTimeline(r, r.AsIs)}
+	}
 	return []*timeline{newTimeline(r, r.AsIs), newTimeline(r, r.Enforced)}
 }

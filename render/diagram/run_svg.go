@@ -54,8 +54,9 @@ func clipped(text string) string {
 // runPlot is one run with a place for everything.
 type runPlot struct {
 	*timeline
-	c *canvas
-	x int // left of the plot
+	c     *canvas
+	x     int // left of the plot
+	costs int // left of what is done for nobody
 }
 
 func newRunPlot(t *timeline, c *canvas) *runPlot {
@@ -63,7 +64,12 @@ func newRunPlot(t *timeline, c *canvas) *runPlot {
 	for i := range t.rows {
 		names = max(names, textWidth(t.rows[i].name, fontSize))
 	}
-	return &runPlot{t, c, edge + names + columnGap}
+	p := &runPlot{timeline: t, c: c, x: edge + names + columnGap}
+	for i := range t.rows {
+		p.costs = max(p.costs, textWidth(p.asked(&t.rows[i]), smallSize))
+	}
+	p.costs += p.x + plotWidth + 2*columnGap
+	return p
 }
 
 func (p *runPlot) at(d model.Duration) int {
@@ -113,7 +119,12 @@ func (p *runPlot) axis(y, bottom int) {
 		}
 		x := p.at(t)
 		p.c.path(fmt.Sprintf("M%d %dV%d", x, y+15, bottom), fmt.Sprintf("stroke=\"%s\" stroke-opacity=\"0.35\" fill=\"none\"", groupColor))
-		if w := textWidth(text, smallSize); x-w/2 > last {
+		w := textWidth(text, smallSize)
+		near := func(d model.Duration) bool { return d.Finite() && max(p.at(d), x)-min(p.at(d), x) < w/2+3 }
+		if near(p.run.Answer) || near(p.Graph.Roots[p.Root].SLO) {
+			continue // a line with a time of its own is there
+		}
+		if x-w/2 > last {
 			p.c.text(x-w/2, y+11, smallSize, text, `fill="#5d6d7e"`)
 			last = x + w/2 + 6
 		}
@@ -151,16 +162,35 @@ func (p *runPlot) row(row *timelineRow, y int) {
 			p.bar(&lane[k], y+i*laneHeight)
 		}
 	}
+	for i, lane := range row.lanes {
+		for k := range lane {
+			if gone := lane[k].GaveUp; gone.Finite() {
+				p.c.cross(min(p.at(gone), p.x+plotWidth)-1, y+i*laneHeight+runBar/2)
+			}
+		}
+	}
+	p.c.text(p.x+plotWidth+columnGap, y+10, smallSize, p.asked(row), "")
+	if orphan := p.Spent(p.run, row.service).Orphan; orphan > 0 {
+		p.c.text(p.costs, y+10, smallSize, worked(orphan)+" for nobody", fmt.Sprintf("fill=\"%s\"", violationColor))
+	}
+}
+
+// asked says how often a service is asked and how long it works.
+func (p *runPlot) asked(row *timelineRow) string {
 	s := p.Spent(p.run, row.service)
-	text := "asked " + countText(s.Starts) + "×, works " + number(s.Work, true)
+	text := "asked " + countText(s.Starts) + "×, works " + worked(s.Work)
 	if row.hidden > 0 {
 		text += fmt.Sprintf(" (%d not drawn)", row.hidden)
 	}
-	x := p.x + plotWidth + columnGap
-	p.c.text(x, y+10, smallSize, text, "")
-	if s.Orphan > 0 {
-		p.c.text(x+textWidth(text+", ", smallSize), y+10, smallSize, number(s.Orphan, true)+" for nobody", fmt.Sprintf("fill=\"%s\"", violationColor))
+	return text
+}
+
+// worked words a time of work.
+func worked(d model.Duration) string {
+	if !d.Finite() {
+		return "without end"
 	}
+	return render.Brief(d, true)
 }
 
 // bar draws one attempt: plain while every caller waits, hatched when one has left, a cross where its own did.
@@ -179,9 +209,6 @@ func (p *runPlot) bar(inv *solver.Invocation, y int) {
 	}
 	if !inv.End.Finite() {
 		p.c.path(fmt.Sprintf("M%d %dL%d %dL%d %d", x1, y, x1+7, y+runBar/2, x1, y+runBar), fmt.Sprintf("stroke=\"%s\" fill=\"none\"", violationColor))
-	}
-	if inv.GaveUp.Finite() {
-		p.c.cross(min(p.at(inv.GaveUp), p.x+plotWidth)-1, y+runBar/2)
 	}
 }
 

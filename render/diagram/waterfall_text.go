@@ -60,7 +60,7 @@ type chart struct {
 func (c *chart) draw(w *bufio.Writer) {
 	for i := range c.rows {
 		r := &c.rows[i]
-		c.names = max(c.names, min(r.depth, mostIndent)+utf8.RuneCountInString(r.name))
+		c.names = max(c.names, min(r.depth, mostIndent)+utf8.RuneCountInString(r.name)+1) // the colon of a group
 	}
 	c.names = min(c.names, nameColumns) + 1
 	c.width = textColumns - c.names - rightColumn - 1

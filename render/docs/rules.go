@@ -105,15 +105,16 @@ func (p Page) write(b io.StringWriter, level int) {
 	}
 }
 
-// introduce says what a file of an archive shows, empty for a file that is the tests' own.
+// introduce says what a file of an archive shows, empty for a file that is the tests' own: of several plans that raise
+// it, the first is the page's.
 func introduce(name string) string {
-	switch {
-	case strings.HasPrefix(name, "bad"):
+	switch name {
+	case "bad.yaml":
 		return "A plan that raises it:"
-	case strings.HasPrefix(name, "want"):
+	case "want":
 		return "What is printed:"
-	case strings.HasPrefix(name, "good"):
-		return "The same plan without it:"
+	case "good.yaml":
+		return "A plan close by that does not:"
 	}
 	return ""
 }

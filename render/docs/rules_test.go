@@ -82,7 +82,7 @@ What is printed:
 warning[BP202]: both
 '''
 
-The same plan without it:
+A plan close by that does not:
 
 '''yaml
 version: 1

@@ -19,7 +19,14 @@ func RunTable(w io.Writer, r *render.Run) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s\n%s\n\n", wrapped(clean(r.Sentence())), wrapped(clean(r.Remedy())))
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "request\tas configured\tevery deadline enforced\n")
+	cells := func(name, a, b string) {
+		if r.Same() {
+			fmt.Fprintf(t, "%s\t%s\n", name, a)
+			return
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\n", name, a, b)
+	}
+	cells("request", "as configured", "every deadline enforced")
 	for _, row := range []struct {
 		name string
 		cell func(*solver.Run) string
@@ -27,11 +34,11 @@ func RunTable(w io.Writer, r *render.Run) error {
 		{"answer", func(run *solver.Run) string { return answerCell(run) }},
 		{"last work ends", func(run *solver.Run) string { return brief(run.Ends, up) }},
 		{"orphaned work", func(run *solver.Run) string { return brief(render.Orphaned(run), up) }},
-		{"waited for `" + clean(r.ServiceName(r.Scenario.Service)) + "` in all", func(run *solver.Run) string {
+		{"waited for `" + clean(r.ServiceName(r.Scenario.Service)) + "`", func(run *solver.Run) string {
 			return brief(r.Spent(run, r.Scenario.Service).Waited, up)
 		}},
 	} {
-		fmt.Fprintf(t, "%s\t%s\t%s\n", row.name, row.cell(r.AsIs), row.cell(r.Enforced))
+		cells(row.name, row.cell(r.AsIs), row.cell(r.Enforced))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -49,7 +56,10 @@ func RunTable(w io.Writer, r *render.Run) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	out.WriteString("a → b: as configured, and with every deadline enforced; waiting in all is no latency\n")
+	if !r.Same() {
+		out.WriteString("a → b: as configured, and with every deadline enforced\n")
+	}
+	out.WriteString("waiting is summed over attempts: it is no latency\n")
 	return out.Flush()
 }
 
@@ -147,4 +157,3 @@ func RunJSON(r *render.Run, enforced bool) []byte {
 	})
 	return append(o.b, '}')
 }
-

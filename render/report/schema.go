@@ -6,3 +6,8 @@ import _ "embed"
 //
 //go:embed report.schema.json
 var Schema []byte
+
+// WhatIfSchema is the JSON Schema of the json format of what-if, as strict.
+//
+//go:embed whatif.schema.json
+var WhatIfSchema []byte

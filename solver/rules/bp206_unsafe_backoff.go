@@ -120,12 +120,16 @@ func (p *Pass) backoffLimit(l solver.LegID, waited []waiting) bound {
 	}
 	if above.leg == solver.ByRoot {
 		root := &p.Graph.Roots[above.root]
-		return bound{has, fmt.Sprintf("the timeout of `%s`, %s", p.rootName(above.root), root.Timeout),
-			p.Plan.Entrypoints[root.Entrypoint].Timeout.From}
+		return bound{
+			has, fmt.Sprintf("the timeout of `%s`, %s", p.rootName(above.root), root.Timeout),
+			p.Plan.Entrypoints[root.Entrypoint].Timeout.From,
+		}
 	}
 	outer, _, _, aw := p.call(above.leg)
-	return bound{has, fmt.Sprintf("the %s that `%s` waits for `%s`", above.Duration, p.nodeName(outer.From), p.nodeName(leg.From)),
-		patience(aw).From}
+	return bound{
+		has, fmt.Sprintf("the %s that `%s` waits for `%s`", above.Duration, p.nodeName(outer.From), p.nodeName(leg.From)),
+		patience(aw).From,
+	}
 }
 
 // longWaits reports waits that no attempt's speed can make fit.

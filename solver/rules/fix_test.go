@@ -63,7 +63,10 @@ func (m *maker) waiter(name string) model.Waiter {
 	if m.chance(10, "retry on") {
 		w.RetryOn = model.At(model.Failures{Kinds: model.FailureKind(rapid.IntRange(0, 31).Draw(m.T, "kinds"))}, m.span())
 	}
-	w.RetryWindow = m.time(5, "window")
+	w.RetryWindow, w.Idle = m.time(5, "window"), m.limit(10, "idle")
+	if m.chance(8, "hedge") {
+		w.Hedge = model.Hedge{After: m.time(70, "hedge after"), Attempts: model.At(int32(rapid.IntRange(1, 4).Draw(m.T, "copies")), m.span())}
+	}
 	if m.chance(25, "propagates") {
 		w.Propagates = model.At(model.Propagation(rapid.IntRange(0, 3).Draw(m.T, "what")), m.span())
 	}
@@ -89,6 +92,14 @@ func (m *maker) call(p *model.Plan, from, to int) model.CallID {
 	}
 	if m.chance(10, "repeat") {
 		c.Repeat = model.At(int32(rapid.IntRange(1, 3).Draw(m.T, "times")), m.span())
+	}
+	switch rapid.IntRange(0, 19).Draw(m.T, "nature") {
+	case 0:
+		c.Stream = model.At(true, m.span())
+	case 1:
+		c.Async = model.At(true, m.span())
+	case 2:
+		c.FanOut = model.At(int32(rapid.IntRange(2, 40).Draw(m.T, "fan-out")), m.span())
 	}
 	c.Latency = m.latency()
 	p.Calls = append(p.Calls, c)
@@ -135,7 +146,10 @@ func (m *maker) plan() *model.Plan {
 		if m.chance(20, "honors") {
 			s.Honors = model.At(model.Propagation(rapid.IntRange(0, 3).Draw(m.T, "what")), m.span())
 		}
-		s.DefaultDeadline = m.time(3, "default deadline")
+		s.DefaultDeadline, s.IdleTimeout = m.time(3, "default deadline"), m.limit(10, "idle")
+		if m.chance(15, "concurrency") {
+			s.Workers, s.Queue = model.At(int32(rapid.IntRange(1, 50).Draw(m.T, "workers")), m.span()), model.At(int32(rapid.IntRange(0, 1000).Draw(m.T, "queue")), m.span())
+		}
 		if m.chance(20, "database") {
 			s.Kind = model.At("postgres", m.span())
 		}
@@ -146,6 +160,9 @@ func (m *maker) plan() *model.Plan {
 	}
 	if m.chance(70, "entrypoint") {
 		p.Entrypoints = []model.Entrypoint{{Name: "root", At: m.span(), SLO: m.time(70, "slo"), Timeout: m.limit(50, "client"), Overhead: m.time(20, "overhead")}}
+		if m.chance(50, "rate") {
+			p.Entrypoints[0].Rate = model.At(float64(rapid.IntRange(1, 500).Draw(m.T, "requests")), m.span())
+		}
 	}
 	return p
 }
@@ -196,13 +213,18 @@ func TestFixesEndTheirFinding(t *testing.T) {
 var ends = map[*diag.Code]bool{
 	InvertedTimeout: true, AttemptsDoNotFit: true, MissingTimeout: true, TimeoutBelowLatency: true, ImpossibleCall: true,
 	IneffectiveTimeout: true, OverriddenTimeout: true, OptionalHoldsResponse: true, MissingServerLimit: true,
+	SlowConnect: true, IdleTimeoutOrder: true, SilenceTimeoutOnly: true, MetastableRisk: true, OrphanedWork: true,
 }
 
 // apply makes a change in the plan and gives what takes it back; ok is false for a change of another kind.
 func apply(p *model.Plan, x diag.Fix) (undo func(), ok bool) {
 	for i := range p.Services {
-		if s := &p.Services[i]; s.Name == x.Subject && x.Key == "server_timeout" {
+		switch s := &p.Services[i]; {
+		case s.Name != x.Subject:
+		case x.Key == "server_timeout":
 			return set(&s.ServerTimeout, x.To)
+		case x.Key == "idle_timeout":
+			return set(&s.IdleTimeout, x.To)
 		}
 	}
 	for i := range p.Entrypoints {
@@ -232,6 +254,15 @@ func applyCall(w *model.Waiter, x diag.Fix) (undo func(), ok bool) {
 		return set(&w.PerTry, x.To)
 	case "read_timeout":
 		return set(&w.Read, x.To)
+	case "connect_timeout":
+		return set(&w.Connect, x.To)
+	case "idle_timeout":
+		return set(&w.Idle, x.To)
+	case "retry_budget":
+		f, ok := model.ParsePercent(x.To)
+		old := w.RetryBudget
+		w.RetryBudget = model.At(f, diag.Span{File: "plan.yaml", Line: 1 << 20})
+		return func() { w.RetryBudget = old }, ok
 	case "retries", "attempts":
 		n, err := strconv.Atoi(x.To)
 		if err != nil {

@@ -47,9 +47,9 @@ func page(what string) (text string, ok bool) {
 
 // pageOf takes the page of a rule from the archive beside it, that of an input finding from its script.
 func pageOf(c *diag.Code) docs.Page {
-	comment, found := rules.Page(c.ID)
-	if !found {
-		comment = testdata.Page(c.ID)
+	archive := rules.Archive(c.ID)
+	if archive == nil {
+		archive = []byte(testdata.Page(c.ID))
 	}
-	return docs.Page{Code: c, Archive: []byte(comment)}
+	return docs.Page{Code: c, Archive: archive}
 }

@@ -9,15 +9,16 @@ import (
 
 func newSchema() *cobra.Command {
 	schemas := map[string]func() []byte{
-		"plan":   planfile.Schema,
-		"report": func() []byte { return report.Schema },
+		"plan":    planfile.Schema,
+		"report":  func() []byte { return report.Schema },
+		"what-if": func() []byte { return report.WhatIfSchema },
 	}
-	names := []string{"plan", "report"}
+	names := []string{"plan", "report", "what-if"}
 	return &cobra.Command{
-		Use:   "schema [plan|report]",
+		Use:   "schema [plan|report|what-if]",
 		Short: "Print the JSON Schema of plans, or of the json format",
 		Long: `schema prints a JSON Schema (2020-12): of plan files, which an editor completes and checks with, or of what
-` + "`check --format json` and `plan --format json`" + ` print.`,
+` + "`check --format json` and `plan --format json`, or `what-if --format json`," + ` print.`,
 		Example: `  budgetplan schema > budgetplan.schema.json
   # then, as the first line of a plan: # yaml-language-server: $schema=budgetplan.schema.json`,
 		Args:      cobra.MaximumNArgs(1),

@@ -40,7 +40,7 @@ is as long as it can be.`,
 		Example: `  budgetplan what-if --set 'gateway/order timeout=2s'
   budgetplan what-if --set 'order/inventory retries=0 backoff.base=50ms' --set 'checkout slo=800ms' checkout.yaml
   budgetplan what-if --hang warehouse
-  budgetplan what-if --slow database=40s --format svg -o slow.svg`,
+  budgetplan what-if --slow warehouse=40s --format svg -o slow.svg`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := among("format", format, whatIfFormats); err != nil {
 				return err
