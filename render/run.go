@@ -53,11 +53,18 @@ func (r *Run) Outcome(run *solver.Run) string {
 	case !run.Answer.Finite():
 		return "gets no answer, and nobody says when it gives up"
 	case run.Answered:
-		return "is answered after " + Brief(run.Answer, true)
+		return "is answered " + after(run.Answer)
 	case run.Answer == root.Timeout:
 		return "gives up after " + Brief(run.Answer, true)
 	}
-	return "gets an error after " + Brief(run.Answer, true)
+	return "gets an error " + after(run.Answer)
+}
+
+func after(d model.Duration) string {
+	if d == 0 {
+		return "at once"
+	}
+	return "after " + Brief(d, true)
 }
 
 // Spent is what a run costs at a service, zero where it never gets there.

@@ -15,10 +15,9 @@ func (s *solve) bounds() {
 // bound fills what concerns one leg, its callee being bounded already.
 func (s *solve) bound(id LegID) {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
-	call, w := s.g.CallOf(id)
 	t.Limit, t.Patience = l.limits()
-	t.Enforced = w.Propagates.Or(0)&s.g.Nodes[l.To].Honors != 0
-	t.CalleeBusy = s.calleeBusy(l, call, w)
+	t.Enforced = l.propagates&s.g.Nodes[l.To].Honors != 0
+	t.CalleeBusy = s.calleeBusy(l)
 	t.Attempt = min(t.Limit, l.Connect.Add(t.CalleeBusy).Add(l.Network))
 
 	hangs := s.timesOut(l, t)
@@ -33,9 +32,9 @@ func (s *solve) bound(id LegID) {
 	default:
 		t.Rounds = 1
 	}
-	t.BackoffLow, t.BackoffSum = backoffSum(&w.Backoff, l.Attempts-1)
+	t.BackoffLow, t.BackoffSum = l.backoffLow, l.backoffSum
 	t.Sequence = t.Patience.Mul(l.Attempts).Add(t.BackoffSum)
-	t.Uncut = t.beforeLast(l, w).Add(t.Attempt)
+	t.Uncut = t.beforeLast(l).Add(t.Attempt)
 	if l.Awaited() {
 		t.Wait = l.Pool.Add(min(l.Timeout, t.Uncut)).Mul(l.Repeat)
 	}
@@ -46,11 +45,11 @@ func (s *solve) bound(id LegID) {
 	case t.Patience.Finite():
 		t.Orphan = max(0, t.CalleeBusy.Sub(t.Patience))
 	}
-	t.FalseTimeout, t.FalseKnown = falseTimeout(call, l, t.Patience)
+	t.FalseTimeout, t.FalseKnown = l.falseTimeout, l.falseKnown
 }
 
 // beforeLast is the longest time before the last attempt of a round starts.
-func (t *LegTimes) beforeLast(l *Leg, w *model.Waiter) model.Duration {
+func (t *LegTimes) beforeLast(l *Leg) model.Duration {
 	sum := t.BackoffSum
 	if t.Rounds != l.Attempts {
 		sum = 0
@@ -85,18 +84,14 @@ func (l *Leg) limits() (limit, patience model.Duration) {
 
 // calleeBusy bounds the work on one attempt, before enforcement. A leaf's bound is that of this very call; a
 // service that assumes a default deadline stops there when the call carries none.
-func (s *solve) calleeBusy(l *Leg, call *model.Call, w *model.Waiter) model.Duration {
+func (s *solve) calleeBusy(l *Leg) model.Duration {
 	n := &s.g.Nodes[l.To]
 	busy := s.sol.Nodes[l.To].Busy
 	if n.Leaf {
-		busy = model.Unknown
-		if l.Last {
-			busy = call.Latency.Most().Or(model.Unknown)
-		}
-		busy = min(busy, n.Limit)
+		busy = min(l.most, n.Limit)
 	}
-	if n.Waiter < 0 && w.Propagates.Or(0)&model.Deadline == 0 {
-		busy = min(busy, s.g.plan.Services[n.Service].DefaultDeadline.Or(model.NoLimit))
+	if l.propagates&model.Deadline == 0 {
+		busy = min(busy, n.deadline)
 	}
 	return busy
 }
@@ -120,15 +115,10 @@ func (s *solve) nodeBound(id NodeID) {
 	if n.Leaf {
 		t.Flow = model.Unknown
 		for k, in := range s.g.In(id) {
-			most := model.Unknown
-			if s.g.Legs[in].Last {
-				call, _ := s.g.CallOf(in)
-				most = call.Latency.Most().Or(model.Unknown)
-			}
 			if k == 0 {
-				t.Flow = most
+				t.Flow = 0
 			}
-			t.Flow = max(t.Flow, most)
+			t.Flow = max(t.Flow, s.g.Legs[in].most)
 		}
 	} else {
 		t.Flow = n.Queue.Add(n.Local()).Add(s.g.fold(n.flowAt, func(l LegID) model.Duration { return s.sol.Legs[l].Wait }, true))
@@ -202,34 +192,4 @@ func (s *solve) othersOf(group, but int32) model.Duration {
 		}
 	}
 	return sum
-}
-
-// backoffSum adds the bounds of the waits before count retries.
-func backoffSum(b *model.Backoff, count int64) (lo, hi model.Duration) {
-	if count <= 0 || !b.Set() {
-		return 0, 0
-	}
-	steady := b.Steady(count)
-	for k := int64(1); k < steady; k++ {
-		l, h := b.Wait(k)
-		lo, hi = lo.Add(l), hi.Add(h)
-	}
-	l, h := b.Wait(steady)
-	return lo.Add(l.Mul(count - steady + 1)), hi.Add(h.Mul(count - steady + 1))
-}
-
-// falseTimeout bounds from above the share of healthy attempts that the patience cuts: one less the highest
-// known percentile that still fits.
-func falseTimeout(call *model.Call, l *Leg, patience model.Duration) (share float64, known bool) {
-	if !l.Last {
-		return 0, false
-	}
-	_, hi, known := call.Latency.Above(patience)
-	if !known {
-		return 0, false
-	}
-	if !patience.Finite() {
-		return 0, patience == model.NoLimit
-	}
-	return hi.Float(), true
 }

@@ -45,8 +45,8 @@ type compiler struct {
 
 // walk visits every service depth first, cuts the calls that close a cycle, and leaves a topological order.
 func (c *compiler) walk() {
-	for _, call := range c.plan.Calls {
-		c.called[call.To] = true
+	for i := range c.plan.Calls {
+		c.called[c.plan.Calls[i].To] = true
 	}
 	state := make([]visitState, len(c.plan.Services))
 	for _, e := range c.plan.Entrypoints {
@@ -64,9 +64,9 @@ func (c *compiler) walk() {
 		c.order[i], c.order[j] = c.order[j], c.order[i]
 	}
 	clear(c.called)
-	for i, call := range c.plan.Calls {
+	for i := range c.plan.Calls {
 		if !c.cut[i] {
-			c.called[call.To] = true
+			c.called[c.plan.Calls[i].To] = true
 		}
 	}
 }
@@ -153,90 +153,10 @@ func (c *compiler) nodes(g *Graph) {
 			Limit:   s.ServerTimeout.Or(model.NoLimit),
 			Margin:  s.Margin.Or(model.Margin{Share: DefaultMargin}),
 			Honors:  s.Honors.Or(0),
+
+			deadline: s.DefaultDeadline.Or(model.NoLimit),
 		})
 	}
-}
-
-// legs writes the waiters of every call out in series, with a node for each inner one.
-func (c *compiler) legs(g *Graph) {
-	g.FirstLeg = make([]LegID, len(c.plan.Calls))
-	g.Legs = make([]Leg, 0, len(c.plan.Calls))
-	for i := range c.plan.Calls {
-		call := &c.plan.Calls[i]
-		g.FirstLeg[i] = -1
-		if c.cut[i] || len(call.Waiters) == 0 {
-			continue
-		}
-		g.FirstLeg[i] = LegID(len(g.Legs))
-		from := NodeID(call.From)
-		for w := range call.Waiters {
-			to := NodeID(call.To)
-			last := w == len(call.Waiters)-1
-			if !last {
-				to = NodeID(len(g.Nodes))
-				g.Nodes = append(g.Nodes, Node{
-					Service: call.To,
-					Waiter:  LegID(len(g.Legs) + 1),
-					Limit:   model.NoLimit,
-					Honors:  call.Waiters[w+1].Honors.Or(0),
-				})
-			}
-			g.Legs = append(g.Legs, compileLeg(call, model.CallID(i), int32(w), from, to, last))
-			from = to
-		}
-	}
-}
-
-// compileLeg applies the defaults of one waiter. What a call says of its nature holds for its first leg, what it
-// says of latency for its last (numbers.md 19).
-func compileLeg(call *model.Call, id model.CallID, w int32, from, to NodeID, last bool) Leg {
-	wt := &call.Waiters[w]
-	l := Leg{
-		Call: id, Waiter: w, From: from, To: to, Last: last,
-		Timeout:    wt.Timeout.Or(model.Unknown),
-		PerTry:     wt.PerTry.Or(model.Unknown),
-		Read:       wt.Read.Or(model.Unknown),
-		Connect:    wt.Connect.Or(0),
-		ConnectSet: wt.Connect.Set(),
-		Extra:      wt.ConnectExtra.Or(false),
-		Pool:       wt.Pool.Or(0),
-		Attempts:   int64(wt.Attempts.Or(DefaultAttempts)),
-		Copies:     1,
-		RetryOn:    wt.RetryOn.Or(model.AnyFailure),
-		Window:     wt.RetryWindow.Or(model.NoLimit),
-		MinLeft:    minLeft(call, wt),
-		Budget:     wt.RetryBudget.Or(-1),
-		Repeat:     1,
-		FanOut:     1,
-	}
-	if l.Attempts >= int64(model.Unlimited) {
-		l.Attempts = unlimited
-	}
-	if wt.Hedge.Set() {
-		l.Copies = int64(max(1, wt.Hedge.Attempts.Or(DefaultHedges)))
-		l.After = wt.Hedge.After.Or(0)
-	}
-	if w == 0 {
-		l.Repeat = int64(call.Repeat.Or(1))
-		l.FanOut = int64(call.FanOut.Or(1))
-		l.Network = call.Network.Or(0)
-		l.Optional = call.Optional.Or(false)
-		l.Async = call.Async.Or(false)
-		l.Stream = call.Stream.Or(false)
-		l.Fixed = call.Fixed.Or(model.Fixed{})
-	}
-	return l
-}
-
-// minLeft resolves `min_remaining`: a percentile is taken from the call's latency, without headroom, and asks
-// for nothing where that is unknown.
-func minLeft(call *model.Call, w *model.Waiter) model.Duration {
-	m := w.MinRemaining.Or(model.MinRemaining{})
-	if m.Percentile == 0 {
-		return m.D
-	}
-	d, _, _ := call.Latency.Quantile(m.Percentile)
-	return d.Or(0)
 }
 
 // bodies flattens every flow into preorder. A group directly in one of its kind, and a group of one, are

@@ -280,7 +280,7 @@ func (e *explainer) uncut() {
 		return
 	}
 	last := func() { e.attempt("the last attempt") }
-	before := e.t.beforeLast(e.l, e.w)
+	before := e.t.beforeLast(e.l)
 	full := e.t.Retried.Mul(e.t.Rounds - 1).Add(e.t.BackoffSum)
 	retried := func() {
 		e.time("attempts before it", e.t.Retried.Mul(e.t.Rounds-1), nil, Product,

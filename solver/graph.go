@@ -48,6 +48,7 @@ type Node struct {
 	// Leaf is true for a service that waits for nobody.
 	Leaf bool
 
+	deadline        model.Duration // assumed where a call carries none; NoLimit for none
 	flowAt, flowEnd int32
 }
 
@@ -92,6 +93,16 @@ type Leg struct {
 	Fixed    model.Fixed
 	// Last is true for the innermost leg of a call, the one that the callee's latency belongs to.
 	Last bool
+
+	// What the plan says further of the leg (see facts).
+	propagates             model.Propagation
+	ownPercentile          bool
+	hasMeasured            bool
+	falseKnown             bool
+	falseTimeout           float64
+	backoffLow, backoffSum model.Duration
+	most, least            model.Duration // bounds of the latency: Unknown and 0 where there is none
+	measured               model.Duration // what sizes one attempt, where no root asks for another percentile
 }
 
 // Awaited reports whether the caller waits for the call: neither async nor a stream.

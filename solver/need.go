@@ -77,18 +77,12 @@ func (s *solve) oneNeed(gr *group, id LegID, callee Need) Need {
 
 // measured is the latency at the percentile that sizes the call, with headroom unless it is exact.
 func (s *solve) measured(percentile model.Fraction, id LegID) (model.Duration, bool) {
-	if !s.g.Legs[id].Last {
-		return 0, false
+	l := &s.g.Legs[id]
+	if !l.Last || l.ownPercentile || percentile == DefaultPercentile {
+		return l.measured, l.hasMeasured
 	}
 	call, _ := s.g.CallOf(id)
-	d, _, exact := call.Latency.Quantile(call.Percentile.Or(percentile))
-	switch {
-	case !d.Set():
-		return 0, false
-	case exact:
-		return d.V, true
-	}
-	return d.V.MulUp(model.Whole + call.Headroom.Or(DefaultHeadroom)), true
+	return measured(call, percentile)
 }
 
 // legNeed is what a whole call needs. Unlimited attempts need one.

@@ -58,19 +58,22 @@ func (s *solve) overhang(id LegID) model.Duration {
 	return max(0, min(start, stopped).Add(l.Connect).Add(t.CalleeBusy).Sub(stopped))
 }
 
-// lastStart is when a call's last attempt starts at the latest, after its caller's start (numbers.md 17).
+// lastStart is when a call's last attempt starts at the latest after the request came to its caller, whose queue
+// counts (numbers.md 17, which leaves the queue out and would miss later work).
 func (s *solve) lastStart(id LegID) model.Duration {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
-	_, w := s.g.CallOf(id)
 	earlier := l.Pool.Add(min(l.Timeout, t.Uncut)).Mul(l.Repeat - 1).Add(l.Pool)
-	return t.Starts.Add(earlier).Add(min(t.beforeLast(l, w), l.Timeout))
+	return s.g.Nodes[l.From].Queue.Add(t.Starts).Add(earlier).Add(min(t.beforeLast(l), l.Timeout))
 }
 
 func (s *solve) ways(id LegID, outer model.Duration) {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
-	_, w := s.g.CallOf(id)
 	t.Stop = min(l.Timeout, outer)
-	r := round{leg: l, backoff: &w.Backoff, stop: t.Stop, patience: t.Patience}
+	r := round{leg: l, backoff: &noBackoff, stop: t.Stop, patience: t.Patience}
+	if l.Attempts > 1 {
+		_, w := s.g.CallOf(id)
+		r.backoff = &w.Backoff
+	}
 
 	late := min(t.Patience, t.CalleeBusy.Add(l.Network))
 	t.Late, _ = r.run(late, l.RetryOn.Late(), true)
@@ -88,16 +91,15 @@ func (s *solve) ways(id LegID, outer model.Duration) {
 		t.Possible = possible.Started
 	}
 
-	call := &s.g.plan.Calls[l.Call]
-	var fast model.Duration
-	if l.Last {
-		fast = min(late, call.Latency.Least().Or(0))
-	}
+	fast := min(late, l.least)
 	if !l.RetryOn.Late() {
 		fast = min(fast, t.Retried) // what was never begun costs connect time
 	}
 	t.Fast, _ = r.run(fast, l.RetryOn.Fast(), true)
 }
+
+// noBackoff is that of a single attempt.
+var noBackoff model.Backoff
 
 // round replays the attempts of one round of a call whose callee fails.
 type round struct {

@@ -158,7 +158,7 @@ func (s *shape) spanOf(r *root, n *node, cache map[*node]span) span {
 			continue
 		}
 		caller := s.spanOf(r, l.from, cache)
-		start := caller.start.plus(s.starts(l)).plus(s.round(l).times(l.repeat - 1)).plus(l.pool).plus(least(s.beforeLast(l), l.timeout))
+		start := caller.start.plus(l.from.queue).plus(s.starts(l)).plus(s.round(l).times(l.repeat - 1)).plus(l.pool).plus(least(s.beforeLast(l), l.timeout))
 		start = least(start, caller.end)
 		end := start.plus(l.connect).plus(s.busy(l))
 		if l.enforced() {

@@ -152,7 +152,9 @@ func EnvoyInfrastructure(cluster string) bool {
 }
 
 // EnvoyInbound reports whether a cluster is the service that a sidecar stands beside, by the names of Istio and Kuma.
-func EnvoyInbound(cluster string) bool { return startsWith(cluster, "inbound|", "inbound_.", "self_inbound") }
+func EnvoyInbound(cluster string) bool {
+	return startsWith(cluster, "inbound|", "inbound_.", "self_inbound")
+}
 
 func startsWith(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })

@@ -209,6 +209,9 @@ func (w *writer) call(indent int, c *model.Call) {
 		}
 	}
 	w.ignores(indent, c.Ignores)
+	if caveats := c.Latency.Caveats; caveats.Set() && caveats.V != 0 {
+		w.line(indent, "# of the latency: "+caveats.V.String()+" ("+oneLine(Whence(caveats.From))+")", "")
+	}
 	for i := range c.Waiters {
 		for _, d := range c.Waiters[i].Dead {
 			w.line(indent, fmt.Sprintf("# without effect: %s: %s, %s (%s)", oneLine(d.Key), oneLine(d.Value), oneLine(d.Reason), oneLine(d.At.String())), "")

@@ -40,8 +40,9 @@ func (p *Pass) connects(l solver.LegID) {
 	id := p.Graph.LegName(l)
 	one := min(t.Patience, t.CalleeBusy.Add(leg.Network))
 	needs := p.withoutConnect(l, one)
-	n := p.connections(l)
-	spent := min(leg.Connect, t.Limit).Mul(n).Add(p.backoffBefore(l, n))
+	n, try := p.connections(l), min(leg.Connect, t.Limit)
+	sum := try.Mul(n).Add(p.backoffBefore(l, n))
+	spent := min(sum.Sub(try), leg.Window).Add(try)
 	f := SlowConnect.New(id, diag.Span{}, "")
 	switch {
 	case spent >= leg.Timeout:
@@ -49,9 +50,9 @@ func (p *Pass) connects(l solver.LegID) {
 		if !leg.Connect.Finite() {
 			f.Message = fmt.Sprintf("an unreachable host uses up the %s of `%s`: its connect timeout is `none`", leg.Timeout, id)
 		}
-		if n > 1 && leg.Connect < leg.Timeout {
+		if n > 1 && leg.Connect < leg.Timeout && sum == spent {
 			f.Message = fmt.Sprintf("an unreachable host uses up the %s of `%s`: %s to connect%s = %s", leg.Timeout, id,
-				times(n, "attempt", min(leg.Connect, t.Limit)), backoffText(p.backoffBefore(l, n)), spent)
+				times(n, "attempt", try), backoffText(p.backoffBefore(l, n)), spent)
 		}
 	case leg.Attempts > 1 && !endless(leg.Attempts) && t.Uncut >= leg.Timeout && needs < leg.Timeout:
 		f.Message = fmt.Sprintf("with %s to connect before each, the %s of `%s` need %s, its timeout is %s",
@@ -105,7 +106,11 @@ func (p *Pass) connectFixes(f *diag.Finding, l solver.LegID, needs model.Duratio
 	leg, t, _, w := p.call(l)
 	within := leg.Timeout.Sub(1)
 	reserve := needs
-	if needs >= leg.Timeout {
+	if leg.Window.Finite() && !endless(leg.Attempts) {
+		// A window cuts what comes before the last attempt: without it the room is rather too small.
+		reserve = min(t.Patience, t.CalleeBusy.Add(leg.Network)).Mul(leg.Attempts).Add(t.BackoffSum)
+	}
+	if reserve >= leg.Timeout {
 		reserve = p.backoffBefore(l, p.connections(l))
 		if t.One.Known == solver.Complete && reserve.Add(t.One.V) < leg.Timeout {
 			reserve = reserve.Add(t.One.V)

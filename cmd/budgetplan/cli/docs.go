@@ -45,7 +45,7 @@ func newDocs(s *streams) *cobra.Command {
 		names = append(names, d.name)
 	}
 	cmd := &cobra.Command{
-		Use:   "docs [" + oneOf(names) + "]",
+		Use:   "docs [commands|json|man|rules|targets]",
 		Short: "Print the reference pages that are made from the program itself",
 		Long: `docs prints one document in Markdown: the page of every finding (rules, unless another is named), the commands, the
 keys of the json format, the formats and what each platform can say; man is the manual page. --dir writes all of them.`,
