@@ -5,15 +5,16 @@ import "github.com/budgetplan/budgetplan/model"
 // nothing marks a node at which nothing fits.
 const nothing model.Duration = -1
 
-// allowed computes what each call may need, everything else unchanged, with the SLOs still met: in one top-down
-// pass where a service is reached on one path, by search where on several (solver.md §2.2).
+// allowed computes what each call may need, everything else unchanged, with the SLOs still met, in one top-down
+// pass (solver.md §2.2). Where a service is reached on several paths the least of them is an upper bound: one question
+// says whether it is the answer, and where several paths add up a search finds it.
 func (s *solve) allowed() {
 	for i := range s.sol.Legs {
 		s.sol.Legs[i].Allowed = model.NoLimit
 	}
 	funded := make([]bool, len(s.g.Nodes))
 	for _, gr := range s.groups {
-		p := allowing{solve: s, gr: gr, node: make([]room, len(s.g.Nodes)), ask: newWhatIf(s, gr)}
+		p := allowing{solve: s, gr: gr, node: make([]room, len(s.g.Nodes)), ask: newWhatIf(s, gr), seen: make([]int32, len(s.g.Nodes))}
 		p.run(funded)
 	}
 	for i := range s.g.Legs {
@@ -72,6 +73,10 @@ type allowing struct {
 	gr   *group
 	node []room
 	ask  *whatIf
+	// seen, stamp and todo belong to rootsAbove.
+	seen  []int32
+	stamp int32
+	todo  []NodeID
 }
 
 func (p *allowing) run(funded []bool) {
@@ -98,10 +103,10 @@ func (p *allowing) run(funded []bool) {
 		node := &p.g.Nodes[n]
 		switch {
 		case node.flowAt == node.flowEnd:
-		case p.shared[n]:
-			roots := p.rootsAbove(n)
-			p.g.Out(n, func(l LegID) { p.set(l, p.search(l, roots)) })
 		default:
+			if p.shared[n] {
+				p.node[n] = p.joint(n)
+			}
 			p.flow(node.flowAt, p.node[n].through(func(d model.Duration) model.Duration {
 				if d -= node.Local(); d < 0 {
 					return nothing
@@ -209,52 +214,91 @@ func (p *allowing) set(id LegID, allowed model.Duration) {
 	t.Allowed = min(t.Allowed, allowed)
 }
 
+// joint is the room of a node that several paths of one request reach, all of which feel what it needs. Up to what it
+// needs now the other paths are better off than each path by itself takes them to be, above that worse.
+func (p *allowing) joint(n NodeID) room {
+	has, now := p.node[n], p.gr.node[n].V
+	switch {
+	case has.doubt:
+		has = p.roomUnder(n)
+	case has.sure < now:
+		late := p.rootsAbove(n)
+		has.sure = max(nothing, most(now, func(x model.Duration) model.Duration { return p.over(n, x, late) }))
+	case has.sure != model.NoLimit:
+		has.sure = max(nothing, most(has.sure, func(x model.Duration) model.Duration { return p.over(n, x, nil) }))
+	}
+	if p.g.Nodes[n].Leaf && p.gr.node[n].Known != Complete {
+		has = has.unknown()
+	}
+	return has
+}
+
+// over is by how much a root exceeds its SLO, at most, when a node needs x: of the roots given, else of those that
+// feel it, all of which fit as it is.
+func (p *allowing) over(n NodeID, x model.Duration, roots []int32) model.Duration {
+	over := -model.Unknown / 2
+	see := func(r int32) {
+		root := &p.g.Roots[r]
+		if root.SLO != model.NoLimit {
+			over = max(over, p.ask.node[root.Node].V.Add(root.Overhead)-root.SLO)
+		}
+	}
+	p.ask.ask(change{leg: -1, node: n, what: setNode, value: x}, func() {
+		for _, r := range roots {
+			see(r)
+		}
+		if roots == nil {
+			for _, at := range p.ask.touched {
+				for _, r := range p.ask.roots[at] {
+					see(r)
+				}
+			}
+		}
+	})
+	return over
+}
+
+// roomUnder asks every root above a node by itself, some other need of which may be unknown.
+func (p *allowing) roomUnder(n NodeID) room {
+	has := anything
+	for _, r := range p.rootsAbove(n) {
+		slo := p.g.Roots[r].SLO
+		need := func(x model.Duration) Need {
+			return p.ask.root(r, change{leg: -1, node: n, what: setNode, value: x})
+		}
+		first, under := need(1), anything
+		switch over := func(x model.Duration) model.Duration { return need(x).V - slo }; {
+		case first.V > slo:
+			under.sure = nothing
+		case over(slo+1) > 0:
+			under.sure = max(nothing, most(slo+1, over))
+		}
+		if first.Known != Complete {
+			under = room{model.NoLimit, under.sure, true}
+		}
+		has = has.least(under)
+	}
+	return has
+}
+
 // rootsAbove lists the roots with an SLO from which requests reach a node.
 func (p *allowing) rootsAbove(n NodeID) []int32 {
-	seen := map[NodeID]bool{n: true}
-	for todo := []NodeID{n}; len(todo) > 0; {
-		n, todo = todo[len(todo)-1], todo[:len(todo)-1]
-		for _, l := range p.g.In(n) {
-			if from := p.g.Legs[l].From; !seen[from] {
-				seen[from] = true
+	p.stamp++
+	p.seen[n] = p.stamp
+	todo, roots := append(p.todo[:0], n), []int32{}
+	for i := 0; i < len(todo); i++ {
+		for _, r := range p.ask.roots[todo[i]] {
+			if p.g.Roots[r].SLO != model.NoLimit {
+				roots = append(roots, r)
+			}
+		}
+		for _, l := range p.g.In(todo[i]) {
+			if from := p.g.Legs[l].From; p.seen[from] != p.stamp {
+				p.seen[from] = p.stamp
 				todo = append(todo, from)
 			}
 		}
 	}
-	var roots []int32
-	for _, r := range p.gr.roots {
-		if p.g.Roots[r].SLO != model.NoLimit && seen[p.g.Roots[r].Node] {
-			roots = append(roots, r)
-		}
-	}
+	p.todo = todo
 	return roots
-}
-
-// search asks for the largest need of a call with which every root above it still meets its SLO.
-func (p *allowing) search(id LegID, roots []int32) model.Duration {
-	least := model.NoLimit
-	for _, r := range roots {
-		least = min(least, p.searchRoot(id, r))
-	}
-	return least
-}
-
-func (p *allowing) searchRoot(id LegID, r int32) model.Duration {
-	root := &p.g.Roots[r]
-	need := func(x model.Duration) (n Need) {
-		if !p.g.Legs[id].Awaited() {
-			x = 0
-		}
-		return p.ask.root(r, change{leg: id, what: setNeed, value: x})
-	}
-	over := func(x model.Duration) model.Duration { return need(x).V - root.SLO }
-	switch first := need(1); {
-	case first.V > root.SLO:
-		return 0
-	case first.Known != Complete:
-		return model.Unknown
-	case over(root.SLO+1) <= 0:
-		return model.NoLimit // felt nowhere
-	}
-	return max(0, most(root.SLO+1, over))
 }

@@ -8,35 +8,47 @@ import (
 
 // weight is what one request at a caller sends to one callee.
 type weight struct {
-	to                  NodeID
 	configured, limited int64
 	budgeted, visits    float64
 	waited, work        model.Duration // limited × patience, limited × busy
-	paths               int8           // 0, 1 or more (2)
+	to                  NodeID
+	paths               int8 // 0, 1 or more (2)
 }
 
 // attempts counts, by one topological pass a root and never by enumerating paths, how many attempts reach each
 // service, how long they are waited for and work, and when the last work may end (numbers.md 4, 12, 14, 15, 17).
 func (s *solve) attempts() {
 	w := s.weights()
-	p := rootPass{s: s, w: w, x: make([]reachedBy, len(s.g.Nodes)), pos: make([]int32, len(s.g.Nodes))}
-	for i, n := range s.g.Order {
-		p.pos[n] = int32(i)
-	}
 	s.shared = make([]bool, len(s.g.Nodes))
 	for i := range s.sol.Nodes {
 		s.sol.Nodes[i].AttemptsRoot = -1
 	}
-	for r := range s.g.Roots {
-		p.run(int32(r))
-	}
+	s.eachRoot(w)
 	for i := range s.g.Legs {
-		l, t := &s.g.Legs[i], &s.sol.Legs[i]
-		from, own := &s.sol.Nodes[l.From].Attempts, s.perCall(LegID(i))
-		t.Amplification = Counts{
+		from, own := &s.sol.Nodes[s.g.Legs[i].From].Attempts, &w.own[i]
+		s.sol.Legs[i].Amplification = Counts{
 			Configured:  mulCount(from.Configured, own.configured),
 			TimeLimited: mulCount(from.TimeLimited, own.limited),
 			Budgeted:    min(from.Budgeted*own.budgeted, float64(MaxCount)),
+		}
+	}
+}
+
+// eachRoot runs the pass of every root, as many at once as there are processors, and keeps the worst in their order.
+func (s *solve) eachRoot(w *weights) {
+	passes := make([]rootPass, max(1, min(workers(len(s.g.Legs)), len(s.g.Roots))))
+	pos := make([]int32, len(s.g.Nodes))
+	for i, n := range s.g.Order {
+		pos[n] = int32(i)
+	}
+	for i := range passes {
+		passes[i] = rootPass{s: s, w: w, x: make([]reachedBy, len(s.g.Nodes)), pos: pos}
+	}
+	for r := 0; r < len(s.g.Roots); r += len(passes) {
+		at := passes[:min(len(passes), len(s.g.Roots)-r)]
+		together(len(at), func(i int) { at[i].run(int32(r + i)) })
+		for i := range at {
+			at[i].take(int32(r + i))
 		}
 	}
 }
@@ -57,13 +69,13 @@ func (s *solve) perCall(id LegID) weight {
 	limited := mulCount(mulCount(t.Possible, s.copiesInTime(l, t)), many)
 	return weight{
 		to:         l.To,
+		paths:      1,
 		configured: mulCount(sent, many),
 		limited:    limited,
 		budgeted:   budgeted * float64(many),
 		visits:     float64(many),
 		waited:     t.Patience.Mul(limited),
 		work:       t.Busy.Mul(limited),
-		paths:      1,
 	}
 }
 
@@ -79,30 +91,51 @@ func (s *solve) copiesInTime(l *Leg, t *LegTimes) int64 {
 	return max(1, min(l.Copies, int64((lasts+l.After-1)/l.After)))
 }
 
-// weights gives, by caller, what one request there sends to each callee: the sum over its body, of a one-of
-// the largest alternative by callee.
-func (s *solve) weights() [][]weight {
-	all := make([]weight, 0, len(s.g.Legs))
-	by := make([][]weight, len(s.g.Nodes))
-	// told marks the inner waiters below a one-of: their caller sends to the callee for them, since alternatives
-	// are compared by callee.
-	told := make([]bool, len(s.g.Nodes))
+// weights are what one request at each caller sends to each callee.
+type weights struct {
+	own  []weight   // by leg: what goes through it
+	last []lastWork // by leg
+	// sent has the callers with a one-of, which send to each callee the largest alternative, and the inner waiters
+	// below one, for which their caller sends: alternatives are compared by callee.
+	sent map[NodeID][]weight
+}
+
+// lastWork is what the latest work on a call depends on.
+type lastWork struct {
+	start, takes, limit model.Duration // the last attempt's latest start after its caller's, connect + busy, the attempt limit
+	enforced            bool
+}
+
+func (s *solve) weights() *weights {
+	w := &weights{own: make([]weight, len(s.g.Legs)), last: make([]lastWork, len(s.g.Legs)), sent: map[NodeID][]weight{}}
+	s.g.each(len(s.g.Legs), func(i int) { w.own[i], w.last[i] = s.perCall(LegID(i)), s.lastWork(LegID(i)) })
 	for n := range s.g.Nodes {
 		node := &s.g.Nodes[n]
-		at := len(all)
-		switch {
-		case told[n]:
-		case s.g.hasOneOf(node):
-			all = append(all, s.combine(node.flowAt)...)
-			for _, w := range all[at:] {
-				told[w.to] = s.g.Nodes[w.to].Waiter >= 0
-			}
-		default:
-			s.g.Out(NodeID(n), func(l LegID) { all = append(all, s.perCall(l)) })
+		if _, told := w.sent[NodeID(n)]; told || !s.g.hasOneOf(node) {
+			continue
 		}
-		by[n] = all[at:len(all):len(all)]
+		sent := s.combine(node.flowAt)
+		w.sent[NodeID(n)] = sent
+		for _, v := range sent {
+			if s.g.Nodes[v.to].Waiter >= 0 {
+				w.sent[v.to] = nil
+			}
+		}
 	}
-	return by
+	return w
+}
+
+// to visits what a request at a node sends to each callee.
+func (w *weights) to(g *Graph, n NodeID, visit func(*weight)) {
+	if len(w.sent) > 0 {
+		if sent, special := w.sent[n]; special {
+			for i := range sent {
+				visit(&sent[i])
+			}
+			return
+		}
+	}
+	g.Out(n, func(l LegID) { visit(&w.own[l]) })
 }
 
 func (g *Graph) hasOneOf(n *Node) bool {
@@ -199,23 +232,24 @@ type reachedBy struct {
 }
 
 type rootPass struct {
-	s   *solve
-	w   [][]weight
-	x   []reachedBy // zero outside a run
-	pos []int32     // place in the topological order
+	s     *solve
+	w     *weights
+	nodes []NodeID    // below the root, callers before callees
+	x     []reachedBy // zero outside a run
+	pos   []int32     // place in the topological order
 }
 
 // reach lists the nodes below a root, callers before callees.
-func (p *rootPass) reach(root NodeID) []NodeID {
-	nodes := []NodeID{root}
+func (p *rootPass) reach(root NodeID) {
+	nodes := append(p.nodes[:0], root)
 	p.x[root].seen = true
 	for i := 0; i < len(nodes); i++ {
-		for _, w := range p.w[nodes[i]] {
+		p.w.to(p.s.g, nodes[i], func(w *weight) {
 			if !p.x[w.to].seen {
 				p.x[w.to].seen = true
 				nodes = append(nodes, w.to)
 			}
-		}
+		})
 	}
 	if len(nodes) > len(p.pos)/8 {
 		nodes = nodes[:0]
@@ -224,33 +258,33 @@ func (p *rootPass) reach(root NodeID) []NodeID {
 				nodes = append(nodes, n)
 			}
 		}
-		return nodes
+	} else {
+		slices.SortFunc(nodes, func(a, b NodeID) int { return int(p.pos[a] - p.pos[b]) })
 	}
-	slices.SortFunc(nodes, func(a, b NodeID) int { return int(p.pos[a] - p.pos[b]) })
-	return nodes
+	p.nodes = nodes
 }
 
 func (p *rootPass) run(r int32) {
 	root := &p.s.g.Roots[r]
-	nodes := p.reach(root.Node)
+	p.reach(root.Node)
 	p.enter(root)
-	ends := p.x[root.Node].end
-	for _, n := range nodes {
-		x := p.x[n]
-		ends = max(ends, x.end)
-		for _, w := range p.w[n] {
-			p.x[w.to].add(x, w)
-		}
-		p.s.g.Out(n, func(l LegID) { p.s.lastWork(l, x, &p.x[p.s.g.Legs[l].To]) })
+	t := &p.s.sol.Roots[r]
+	t.WorkEnds = p.x[root.Node].end
+	for _, n := range p.nodes {
+		x := &p.x[n]
+		t.WorkEnds = max(t.WorkEnds, x.end)
+		p.w.to(p.s.g, n, func(w *weight) { p.x[w.to].add(x, w) })
+		p.s.g.Out(n, func(l LegID) { p.x[p.s.g.Legs[l].To].later(p.w.last[l].after(x)) })
 	}
-	for _, n := range nodes {
+	t.Wait = min(root.Timeout, root.Overhead.Add(p.s.sol.Nodes[root.Node].Busy.Mul(root.Attempts)))
+}
+
+// take keeps what the root's pass found where it is the worst so far, and clears it.
+func (p *rootPass) take(r int32) {
+	for _, n := range p.nodes {
 		p.s.take(n, r, &p.x[n])
 		p.x[n] = reachedBy{}
 	}
-	t := &p.s.sol.Roots[r]
-	t.WorkEnds = ends
-	busy := p.s.sol.Nodes[root.Node].Busy
-	t.Wait = min(root.Timeout, root.Overhead.Add(busy.Mul(root.Attempts)))
 }
 
 // enter sends the root's own attempts: one after the other, none after the client gave up.
@@ -263,7 +297,7 @@ func (p *rootPass) enter(root *Root) {
 	x.end = x.start.Add(busy)
 }
 
-func (x *reachedBy) add(from reachedBy, w weight) {
+func (x *reachedBy) add(from *reachedBy, w *weight) {
 	x.configured = saturate(x.configured + mulCount(from.configured, w.configured))
 	x.limited = saturate(x.limited + mulCount(from.limited, w.limited))
 	x.budgeted = min(x.budgeted+from.budgeted*w.budgeted, float64(MaxCount))
@@ -273,16 +307,25 @@ func (x *reachedBy) add(from reachedBy, w weight) {
 	x.paths = min(2, x.paths+from.paths*w.paths)
 }
 
-// lastWork moves a callee's latest start and end for one call of a caller (numbers.md 17).
-func (s *solve) lastWork(id LegID, caller reachedBy, callee *reachedBy) {
+// lastWork gives what the latest start and end of a call's work depend on (numbers.md 17).
+func (s *solve) lastWork(id LegID) lastWork {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
-	start := min(caller.start.Add(s.lastStart(id)), caller.end)
-	end := start.Add(l.Connect).Add(t.CalleeBusy)
-	if t.Enforced {
-		end = min(end, start.Add(t.Limit), caller.end)
+	return lastWork{s.lastStart(id), l.Connect.Add(t.CalleeBusy), t.Limit, t.Enforced}
+}
+
+// after gives the latest start and end of the work under a caller's latest invocation.
+func (w *lastWork) after(caller *reachedBy) (start, end model.Duration) {
+	start = min(caller.start.Add(w.start), caller.end)
+	end = start.Add(w.takes)
+	if w.enforced {
+		end = min(end, start.Add(w.limit), caller.end)
 	}
-	callee.start = max(callee.start, start)
-	callee.end = max(callee.end, end)
+	return start, end
+}
+
+// later keeps the latest start and the latest end.
+func (x *reachedBy) later(start, end model.Duration) {
+	x.start, x.end = max(x.start, start), max(x.end, end)
 }
 
 // take keeps the worst over all roots, and says which root it was.

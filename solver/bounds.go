@@ -5,11 +5,10 @@ import "github.com/budgetplan/budgetplan/model"
 // bounds computes, callees before callers, how long each caller waits and how long each callee works
 // (DESIGN.md §3.2–3.5, numbers.md 1–3 and 13).
 func (s *solve) bounds() {
-	for i := len(s.g.Order) - 1; i >= 0; i-- {
-		n := s.g.Order[i]
+	s.g.up(func(n NodeID) {
 		s.g.Out(n, s.bound)
 		s.nodeBound(n)
-	}
+	})
 }
 
 // bound fills what concerns one leg, its callee being bounded already.

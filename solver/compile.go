@@ -31,6 +31,7 @@ func Compile(p *model.Plan) (*Graph, []diag.Finding) {
 	c.bodies(g)
 	g.index()
 	g.order(c.order)
+	g.byLevel()
 	c.roots(g)
 	return g, c.findings
 }
@@ -154,6 +155,7 @@ func (c *compiler) nodes(g *Graph) {
 			Margin:  s.Margin.Or(model.Margin{Share: DefaultMargin}),
 			Honors:  s.Honors.Or(0),
 
+			hasLocal: s.Before.Set() || s.After.Set(),
 			deadline: s.DefaultDeadline.Or(model.NoLimit),
 		})
 	}

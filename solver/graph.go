@@ -28,6 +28,9 @@ type Graph struct {
 
 	plan *model.Plan
 	flow []flowNode // the bodies of all nodes, in preorder
+	// levels has the nodes by the longest way that leads to them; those of level i are levels[levelAt[i]:levelAt[i+1]].
+	levels  []NodeID
+	levelAt []int32
 	// in lists the legs into each node: inLegs[inAt[n]:inAt[n+1]].
 	inAt   []int32
 	inLegs []LegID
@@ -48,6 +51,7 @@ type Node struct {
 	// Leaf is true for a service that waits for nobody.
 	Leaf bool
 
+	hasLocal        bool           // somebody wrote Before or After
 	deadline        model.Duration // assumed where a call carries none; NoLimit for none
 	flowAt, flowEnd int32
 }

@@ -51,17 +51,16 @@ func (s *solve) groupRoots() {
 
 // needs computes, callees before callers, the least time that everything needs (DESIGN.md §1, numbers.md 5–8).
 func (s *solve) needs(gr *group) {
-	for i := len(s.g.Order) - 1; i >= 0; i-- {
-		n := s.g.Order[i]
+	s.g.up(func(n NodeID) {
 		if !gr.has(n) {
-			continue
+			return
 		}
 		s.g.Out(n, func(l LegID) {
 			gr.one[l] = s.oneNeed(gr, l, gr.node[s.g.Legs[l].To])
 			gr.leg[l] = s.legNeed(l, gr.one[l])
 		})
 		gr.node[n] = s.nodeNeed(n, func(l LegID) Need { return gr.leg[l] })
-	}
+	})
 }
 
 // oneNeed is what one attempt needs: the larger of the measured latency with headroom, and network time plus what
@@ -134,8 +133,7 @@ func (s *solve) nodeNeed(id NodeID, of func(LegID) Need) Need {
 	n := &s.g.Nodes[id]
 	local := n.Local()
 	if n.Leaf {
-		svc := &s.g.plan.Services[n.Service]
-		if svc.Before.Set() || svc.After.Set() {
+		if n.hasLocal {
 			return Need{local, Complete}.settle()
 		}
 		return Need{}

@@ -20,7 +20,7 @@ func runOf(t *testing.T, b *builder, service string, sc solver.Scenario) (*solve
 	return g.Run(&g.Roots[0], sc)
 }
 
-// deep is a chain of attempts of 2 s, a tenth of a second shorter at every level where that is possible.
+// deep is a chain of services that each give the next one attempts of 2 s.
 func deep(services int, attempts int32) *builder {
 	b := plan()
 	for i := range services {

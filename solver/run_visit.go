@@ -331,64 +331,91 @@ func (b *bodyRun) round(id LegID, t model.Duration) (model.Duration, bool) {
 	}
 }
 
+// attemptRun is one attempt with the copies that a hedge sends.
+type attemptRun struct {
+	*bodyRun
+	id   LegID
+	leg  *Leg
+	at   model.Duration
+	wait model.Duration // how long it is waited for at most
+	both model.Propagation
+	// enforced and carried say whether the callee stops in time, and whether it is told a deadline.
+	enforced, carried bool
+	// answers has when each copy that was sent answers, after the first one's start; good is the first good answer.
+	answers []model.Duration
+	good    model.Duration
+}
+
 // attempt makes one attempt that is waited for at most w: how long it lasts, whether the answer is good, and whether
 // its time ran out.
 func (b *bodyRun) attempt(id LegID, at, w model.Duration) (lasts model.Duration, ok, late bool) {
 	l := &b.g.Legs[id]
 	_, waiter := b.g.CallOf(id)
-	both := waiter.Propagates.Or(0) & b.g.Nodes[l.To].Honors
-	enforced := b.sc.Enforced || both != 0
-	carried := b.sc.Enforced || waiter.Propagates.Or(0)&model.Deadline != 0
-	limit := func(off model.Duration) model.Duration { return b.accept(l.To, enforced, carried, w.Sub(off)) }
+	carries := waiter.Propagates.Or(0)
+	a := attemptRun{bodyRun: b, id: id, leg: l, at: at, wait: w, both: carries & b.g.Nodes[l.To].Honors, good: model.NoLimit}
+	a.enforced = b.sc.Enforced || a.both != 0
+	a.carried = b.sc.Enforced || carries&model.Deadline != 0
+	last := a.send()
+	ok = a.good != model.NoLimit
+	late = !ok && last >= w
+	if lasts = min(last, w); ok {
+		lasts = a.good
+	}
+	a.note(lasts, ok, late)
+	return lasts, ok, late
+}
 
-	// How long each copy takes does not depend on when it is given up, so that can follow.
-	lasts = 0
-	good := model.NoLimit
-	var answers []model.Duration // when each copy answers
-	for off := model.Duration(0); int64(len(answers)) < l.Copies && off < w && off < good; off = off.Add(l.After) {
-		if len(answers) > 0 && (off >= lasts || l.Awaited() && at.Add(off) >= b.until) {
-			break // all have failed, or nobody is there to send another
-		}
-		if len(answers) > 0 && !b.step(id) {
-			return 0, false, false
+// send finds out which copies are sent and when they answer, the last of them too. That does not depend on when they
+// are given up, which is not known before.
+func (a *attemptRun) send() (last model.Duration) {
+	for off := model.Duration(0); int64(len(a.answers)) < a.leg.Copies && off < a.wait && off < a.good; off = off.Add(a.leg.After) {
+		if len(a.answers) > 0 {
+			// All have failed, or nobody is there to send another.
+			if off >= last || a.leg.Awaited() && a.at.Add(off) >= a.until || !a.step(a.id) {
+				return last
+			}
 		}
 		patience := model.NoLimit
-		if l.Copies == 1 {
-			patience = b.patience(l, at, w)
+		if a.leg.Copies == 1 {
+			patience = a.patience(a.leg, a.at, a.wait)
 		}
-		v := &b.visits[b.runner.visit(l.To, limit(off), patience, b.cancelled(l, at, both))]
-		answer := off.Add(v.lasts).Add(l.Network)
-		if v.ok && answer <= w {
-			good = min(good, answer)
+		v := &a.visits[a.ask(off, patience, a.cancelled(a.leg, a.at, a.both))]
+		answer := off.Add(v.lasts).Add(a.leg.Network)
+		if v.ok && answer <= a.wait {
+			a.good = min(a.good, answer)
 		}
-		answers = append(answers, answer)
-		lasts = max(lasts, answer)
+		a.answers = append(a.answers, answer)
+		last = max(last, answer)
 	}
-	ok = good != model.NoLimit
-	late = !ok && lasts >= w
-	if lasts = min(lasts, w); ok {
-		lasts = good
-	}
-	for k, answer := range answers {
-		off := l.After.Mul(int64(k))
-		begun := at.Add(off)
-		patience, cancel := b.patience(l, begun, w.Sub(off)), b.cancelled(l, begun, both)
-		if l.Copies > 1 {
+	return last
+}
+
+// ask is the invocation of the callee for the copy that is sent at a time after the attempt's start.
+func (a *attemptRun) ask(off, patience, cancel model.Duration) int32 {
+	return a.runner.visit(a.leg.To, a.accept(a.leg.To, a.enforced, a.carried, a.wait.Sub(off)), patience, cancel)
+}
+
+// note adds the copies to what the caller started, each with the moment when nobody waits for it any more.
+func (a *attemptRun) note(lasts model.Duration, ok, late bool) {
+	for k, answer := range a.answers {
+		off := a.leg.After.Mul(int64(k))
+		begun := a.at.Add(off)
+		patience, cancel := a.patience(a.leg, begun, a.wait.Sub(off)), a.cancelled(a.leg, begun, a.both)
+		if a.leg.Copies > 1 {
 			patience = min(patience, lasts.Sub(off))
-			if ok && answer > good && (b.sc.Enforced || both&model.Cancel != 0) {
+			if ok && answer > a.good && (a.sc.Enforced || a.both&model.Cancel != 0) {
 				cancel = min(cancel, lasts.Sub(off))
 			}
 		}
 		waited := min(answer, lasts)
-		if l.Awaited() {
-			waited = min(waited, b.until.Sub(at))
+		if a.leg.Awaited() {
+			waited = min(waited, a.until.Sub(a.at))
 		}
-		b.children = append(b.children, child{
-			visit: b.runner.visit(l.To, limit(off), patience, cancel), leg: id, at: begun, n: l.FanOut,
-			waited: waited.Sub(off), gaveUp: answer > waited || late && answer >= w,
+		a.children = append(a.children, child{
+			visit: a.ask(off, patience, cancel), leg: a.id, at: begun, n: a.leg.FanOut,
+			waited: waited.Sub(off), gaveUp: answer > waited || late && answer >= a.wait,
 		})
 	}
-	return lasts, ok, late
 }
 
 // patience is when the first caller gives up on what starts at a time and is waited for w by its own: nobody further up

@@ -66,11 +66,11 @@ func (t *Timeline) call(s *solve, id LegID, work []reachedBy) {
 	// Nobody starts anything after its end.
 	m := Moments{Reached: true, Starts: min(caller.Starts.Add(times.Starts), caller.Ends)}
 	m.First = min(caller.First.Add(times.Starts), m.Starts)
-	var last reachedBy
-	s.lastWork(id, work[l.From], &last)
+	works := s.lastWork(id)
+	start, end := works.after(&work[l.From])
 	one := l.Pool.Add(min(l.Timeout, times.Uncut))
 	m.Round = min(m.Starts.Add(one.Mul(l.Repeat-1)), caller.Ends)
-	m.Last, m.Ends = last.start, last.end
+	m.Last, m.Ends = start, end
 	m.GivesUp = m.Round.Add(one)
 	m.Left = model.NoLimit
 	gone := model.NoLimit // who does not wait does not leave
@@ -83,12 +83,11 @@ func (t *Timeline) call(s *solve, id LegID, work []reachedBy) {
 	if !callee.Reached {
 		*callee = Visit{Reached: true, First: m.First, Gone: gone, By: id}
 	}
-	if last.start > work[l.To].start {
+	if start > work[l.To].start {
 		callee.Gone, callee.By = gone, id
 	}
-	callee.First = min(callee.First, m.First, last.start)
-	work[l.To].start = max(work[l.To].start, last.start)
-	work[l.To].end = max(work[l.To].end, last.end)
+	callee.First = min(callee.First, m.First, start)
+	work[l.To].later(start, end)
 }
 
 // number takes a bound that nobody knows for one that does not exist.

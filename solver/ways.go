@@ -9,7 +9,7 @@ func (s *solve) stops() {
 	for _, r := range s.g.Roots {
 		isRoot[r.Node] = true
 	}
-	for _, n := range s.g.Order {
+	s.g.down(func(n NodeID) {
 		t := &s.sol.Nodes[n]
 		in := s.g.In(n)
 		// An entrypoint tells no deadline, and one caller that tells none removes it.
@@ -30,7 +30,7 @@ func (s *solve) stops() {
 			s.ways(l, outer)
 			s.sol.Legs[l].Overhang = s.overhang(l)
 		})
-	}
+	})
 }
 
 // told is the deadline that a call tells its callee: NoLimit where it is not enforced.

@@ -24,6 +24,7 @@ const (
 	setAttempts                   // its attempts
 	setMargin                     // the node's margin, a share
 	cutFlow                       // time off the node's flow
+	setNode                       // the need of one attempt at the node
 )
 
 // whatIf computes what roots need after a change, by going up from it as long as anything moves. It works on a copy
@@ -39,12 +40,17 @@ type whatIf struct {
 	queued  []bool
 	touched []NodeID
 	legs    []LegID
+	roots   map[NodeID][]int32 // of the group, by their first service
 }
 
 func newWhatIf(s *solve, gr *group) *whatIf {
 	w := &whatIf{
 		solve: s, gr: gr, leg: slices.Clone(gr.leg), node: slices.Clone(gr.node),
-		pos: make([]int32, len(s.g.Nodes)), queued: make([]bool, len(s.g.Nodes)),
+		pos: make([]int32, len(s.g.Nodes)), queued: make([]bool, len(s.g.Nodes)), roots: map[NodeID][]int32{},
+	}
+	for _, r := range gr.roots {
+		n := s.g.Roots[r].Node
+		w.roots[n] = append(w.roots[n], r)
 	}
 	for i, n := range s.g.Order {
 		w.pos[n] = int32(i)
@@ -127,6 +133,9 @@ func (w *whatIf) legWith(id LegID, one Need, n int64) Need {
 
 func (w *whatIf) changedNode(id NodeID, c change) Need {
 	n := &w.g.Nodes[id]
+	if c.what == setNode && c.node == id {
+		return Need{c.value, Complete}
+	}
 	if c.leg >= 0 || c.node != id || n.Leaf {
 		return w.nodeNeed(id, func(l LegID) Need { return w.leg[l] })
 	}

@@ -24,6 +24,11 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
 		Dir:  filepath.Join("..", "..", "testdata", "script"),
+		// BIN is where the tool is, for scripts that must not find anything else.
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("BIN", filepath.SplitList(env.Getenv("PATH"))[0])
+			return nil
+		},
 		Condition: func(cond string) (bool, error) {
 			return cond == "root" && os.Geteuid() == 0, nil
 		},

@@ -13,8 +13,10 @@ import (
 type callingFilter struct {
 	name    string // by which a route switches it on and off
 	enabled bool   // where no route says
-	call    model.Call
-	to      target
+	// described tells that it asks only about requests that `rate_limits` describe.
+	described bool
+	call      model.Call
+	to        target
 }
 
 // same reports whether two filters make the same call.
@@ -130,6 +132,7 @@ func (r *reader) serviceCall(kind string, m *message) *callingFilter {
 	if !f.call.Optional.V {
 		f.call.Optional = model.Val[bool]{}
 	}
+	f.described = kind == "RateLimit" && field(m.node, "rate_limits") == nil
 	if kind == "ExternalProcessor" {
 		r.processing(m, &f.call)
 	}
@@ -175,22 +178,23 @@ func (r *reader) processing(m *message, c *model.Call) {
 }
 
 // active tells by a bit each which filters of the manager a route goes through: the route's word counts, else the
-// virtual host's, else the table's, else the filter's own.
+// virtual host's, else the table's, else the filter's own. Rate limits ask about what the route or the host describes.
 func (h *host) active(route *yamlsrc.Node) (mask uint64) {
 	if h.hcm == nil {
 		return 0
 	}
 	for i, f := range h.hcm.filters {
-		on := f.enabled
+		on, described := f.enabled, !f.described || h.limited || field(field(route, "route"), "rate_limits") != nil
 		for _, n := range []*yamlsrc.Node{field(route, "typed_per_filter_config"), h.filters, h.tableFilters} {
 			own := n.Get(f.name)
 			if own == nil {
 				continue
 			}
 			on = !strings.EqualFold(field(own, "disabled").Text(), "true")
+			described = described || field(own, "rate_limits") != nil
 			break
 		}
-		if on {
+		if on && described {
 			mask |= 1 << i
 		}
 	}

@@ -3,12 +3,14 @@ package envoy
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 
 	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/model/dialect"
 )
 
 // proxy is what the sources say together of one Envoy: a bootstrap and the files that it is fed from, or files alone.
@@ -38,7 +40,40 @@ func together(sources []*importers.Source) ([]*model.Fragment, []diag.Finding) {
 	for _, r := range byFile {
 		found = append(found, r.found...)
 	}
-	return fragments, found
+	return fragments, folded(found)
+}
+
+// folded tells of what is not understood once, not once a file.
+func folded(found []diag.Finding) []diag.Finding {
+	type repeat struct {
+		at    diag.Span // where it stands again first
+		first int
+		files int
+	}
+	repeats := map[string]*repeat{}
+	out := found[:0:0]
+	for _, f := range found {
+		r := repeats[f.Subject]
+		switch {
+		case f.Code != importers.NotUnderstood:
+			out = append(out, f)
+		case r == nil:
+			repeats[f.Subject] = &repeat{first: len(out)}
+			out = append(out, f)
+		default:
+			if r.files++; r.files == 1 {
+				r.at = f.Place()
+			}
+		}
+	}
+	for _, r := range repeats {
+		if f := &out[r.first]; r.files == 1 {
+			f.Notes = append(f.Notes, diag.Note{Text: "and in one more file", At: &diag.Origin{Span: r.at}})
+		} else if r.files > 1 {
+			f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("and in %d more files, first in this one", r.files), At: &diag.Origin{Span: r.at}})
+		}
+	}
+	return out
 }
 
 // proxies tells whose configuration each source is. Sources that a plan gives to one service are one; so is every
@@ -150,15 +185,30 @@ func (p *proxy) read() {
 	}
 }
 
-// scope is the name of the proxy, where the sources agree on one.
-func (p *proxy) scope() (sc scope) {
+// scope is the name of the proxy, where the sources agree on one: the bootstrap's, else the service that its inbound
+// clusters are of.
+func (p *proxy) scope() scope {
+	var named, beside []scope
 	for _, r := range p.readers {
+		named = append(named, r.scope)
+		for name, c := range r.clusters {
+			if host := dialect.EnvoyInboundHost(name); host != "" {
+				beside = append(beside, scope{host, c.node.Span()})
+			}
+		}
+	}
+	return cmp.Or(agreed(named), agreed(beside))
+}
+
+// agreed gives the first place of the one name that there is, nothing for several.
+func agreed(all []scope) (sc scope) {
+	for _, s := range all {
 		switch {
-		case r.scope.caller == "" || r.scope.caller == sc.caller:
-		case sc.caller != "":
+		case s.caller == "":
+		case sc.caller == "" || s.caller == sc.caller && s.at.Compare(sc.at) < 0:
+			sc = s
+		case s.caller != sc.caller:
 			return scope{}
-		default:
-			sc = r.scope
 		}
 	}
 	return sc

@@ -147,6 +147,8 @@ type host struct {
 	mirrors []*yamlsrc.Node
 	// filters and tableFilters say of the filters of the manager which are on.
 	filters, tableFilters *yamlsrc.Node
+	// limited tells that the host describes requests to a rate limit service.
+	limited bool
 	// domain tells the routes of several hosts apart, empty where there is one host.
 	domain string
 }
@@ -176,6 +178,7 @@ func (r *reader) table(t *table, hcm *manager) {
 		if len(h.mirrors) == 0 {
 			h.mirrors = mirrors
 		}
+		h.limited = vh.get("rate_limits") != nil
 		h.filters, h.tableFilters = vh.get("typed_per_filter_config"), m.get("typed_per_filter_config")
 		if domains := list(vh.get("domains")); len(hosts) > 1 && len(domains) > 0 && domains[0].Text() != "*" {
 			h.domain = domains[0].Text()

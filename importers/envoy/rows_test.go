@@ -83,7 +83,7 @@ var rows = []row{
 	{"A5", "HCM route_config inline", "a5_rds a5_dynamic", ""},
 	{"A5", "vhost pick", "", "decides which alternative a request takes; every one is a call"},
 	{"A5", "same cluster reached by several routes", "a5_routes_of_one_cluster", ""},
-	{"A5", "caller", "a5_caller a5_inbound", ""},
+	{"A5", "caller", "a5_caller a5_inbound a5_inbound_host", ""},
 	{"A6", ".configs[]", "a6_config_dump", ""},
 	{"A6", "Bootstrap:", "a6_config_dump", ""},
 	{"A6", "Clusters:", "a6_config_dump", ""},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/model/dialect"
 )
 
 // names finds the service that each name of a source means. A plan's own names and aliases hold as they are written.
@@ -43,7 +44,21 @@ type anchor struct {
 type mention struct {
 	name string
 	at   diag.Span
+	// observed is true where only metrics have the name.
+	observed bool
 	platformName
+}
+
+// noService says why a name stands for no service, empty where it may stand for one. A config's own machinery is left
+// out by its importer, which knows whose names they are; metrics just have the names.
+func (x *mention) noService() string {
+	switch {
+	case x.inbound:
+		return "it is the way from a proxy to the application beside it"
+	case x.observed && dialect.EnvoyInfrastructure(x.name):
+		return "it is a proxy's own machinery, not a service"
+	}
+	return ""
 }
 
 // collectNames reads every `aliases:`, then decides on the names of configs, then on those of metrics.
@@ -183,7 +198,7 @@ func (n *names) mentions(observed bool) []mention {
 				continue
 			}
 			if !n.known[s.Name] {
-				out = append(out, mention{s.Name, s.At, parsePlatform(s.Name)})
+				out = append(out, mention{s.Name, s.At, observed, parsePlatform(s.Name)})
 			}
 		}
 	}
@@ -196,8 +211,8 @@ func (n *names) settle(list []mention, other func(*names, mention)) {
 	spaces := map[string][]mention{} // by the service that a name may mean
 	var open []mention
 	for _, x := range list {
-		if x.inbound {
-			n.leave(x, "it is the way from a proxy to the application beside it")
+		if why := x.noService(); why != "" {
+			n.leave(x, why)
 			n.meant[x.name] = ""
 			continue
 		}

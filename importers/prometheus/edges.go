@@ -198,7 +198,7 @@ func (e *edges) edgeOf(s *scrape, m *metric, x *series, on side) (edge, bool) {
 		caller = e.target(m, x)
 	}
 	if caller == "" {
-		e.unread("caller "+x.family, x.family, diag.Info, x.at, "write `service: NAME` beside the file in `sources`",
+		e.unread("caller "+x.family, x.family, diag.Warning, x.at, "write `service: NAME` beside the file in `sources`",
 			"nothing says whose calls `%s` measures, so it is taken for every call to the same service", x.family)
 	}
 	return edge{host(caller), host(callee)}, true

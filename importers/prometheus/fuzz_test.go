@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -147,5 +148,22 @@ func TestMemory(t *testing.T) {
 				t.Errorf("%d MB take %d MB of memory", len(src)>>20, used>>20)
 			}
 		})
+	}
+}
+
+// BenchmarkScrape reads 10,000 series of a histogram with 10 buckets each, of 1,000 calls.
+func BenchmarkScrape(b *testing.B) {
+	var src strings.Builder
+	src.WriteString("# TYPE traces_service_graph_request_client_seconds histogram\n")
+	for i := range 10_000 {
+		for n, le := range []string{"0.005", "0.01", "0.05", "0.1", "0.25", "0.5", "1", "2.5", "5", "+Inf"} {
+			fmt.Fprintf(&src, "traces_service_graph_request_client_seconds_bucket{client=\"c%d\",server=\"s\",pod=\"%d\",le=%q} %d\n", i%1000, i, le, n*10)
+		}
+	}
+	b.SetBytes(int64(src.Len()))
+	for b.Loop() {
+		if f, _ := Importer.Import(&importers.Source{File: "x", Bytes: []byte(src.String())}); len(f.Calls) != 1000 {
+			b.Fatal(len(f.Calls))
+		}
 	}
 }

@@ -3,6 +3,7 @@ package prometheus
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"github.com/budgetplan/budgetplan/model"
 )
@@ -268,7 +269,7 @@ func known(v string) bool {
 	case "", "unknown", "-", "none", "UNKNOWN", "PassthroughCluster", "BlackHoleCluster", "InboundPassthroughCluster", "InboundPassthroughClusterIpv4":
 		return false
 	}
-	return true
+	return !strings.ContainsFunc(v, unicode.IsControl)
 }
 
 // units are the words for a unit, as suffixes of names and in `# UNIT` lines.

@@ -40,7 +40,9 @@ func (r *reporter) findings() []diag.Finding {
 			r.found[i].Message += fmt.Sprintf("; %d such series in all", n)
 		}
 	}
-	r.told, r.count = map[string]int{}, map[string]int{}
+	for i := range r.found {
+		r.found[i].Message = oneLine(r.found[i].Message)
+	}
 	return r.found
 }
 
@@ -96,5 +98,10 @@ func (r *reporter) unread(kind, subject string, severity diag.Severity, at diag.
 
 // plain puts what a parser says into one line without quotes that would break it.
 func plain(text string) string {
-	return strings.TrimSuffix(strings.NewReplacer("\n", `\n`, `"`, "`").Replace(text), ".")
+	return strings.TrimSuffix(strings.ReplaceAll(oneLine(text), `"`, "`"), ".")
+}
+
+// oneLine keeps a message in its line, whatever a file has in its names.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(text)
 }

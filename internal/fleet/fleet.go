@@ -8,8 +8,10 @@
 package fleet
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/budgetplan/budgetplan/model"
 )
@@ -68,7 +70,17 @@ func New(calls int, seed uint64) *Fleet {
 		}
 		b.call(b.caller(t), to)
 	}
+	f.number()
 	return f
+}
+
+// number puts the calls in the order of their callers, as a file has them.
+func (f *Fleet) number() {
+	slices.SortStableFunc(f.Calls, func(a, b Call) int { return cmp.Compare(a.From, b.From) })
+	for i := range f.Calls {
+		s := &f.Services[f.Calls[i].From]
+		s.Calls = append(s.Calls, int32(i))
+	}
 }
 
 type builder struct {
@@ -115,11 +127,14 @@ func (b *builder) percent(p int) bool { return b.rand.IntN(100) < p }
 
 func (b *builder) call(from, to int32) {
 	c := Call{From: from, To: to, Optional: b.percent(5), Async: b.percent(3), Deadlines: b.percent(30)}
-	if b.percent(80) || c.Optional {
+	switch {
+	case c.Optional:
+		c.Timeout = 10 * b.between(5, 20)
+	case b.percent(80):
 		c.Timeout = 50 * b.between(2, 200)
 	}
-	if b.percent(15) {
-		c.Retries = b.between(1, 4)
+	if b.percent(8) {
+		c.Retries = b.between(1, 3)
 		if c.Timeout > 0 {
 			c.PerTry = c.Timeout / (c.Retries + 1)
 		}
@@ -128,8 +143,6 @@ func (b *builder) call(from, to int32) {
 		c.P50 = b.between(1, 40)
 		c.P99 = c.P50 * b.between(2, 12)
 	}
-	s := &b.f.Services[from]
-	s.Calls = append(s.Calls, int32(len(b.f.Calls)))
 	b.f.Calls = append(b.f.Calls, c)
 }
 

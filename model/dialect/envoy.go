@@ -156,6 +156,15 @@ func EnvoyInbound(cluster string) bool {
 	return startsWith(cluster, "inbound|", "inbound_.", "self_inbound")
 }
 
+// EnvoyInboundHost gives the host in the name of an inbound cluster, which older releases of Istio put there, as
+// `inbound|80|http|order.shop.svc.cluster.local`; empty for every other name.
+func EnvoyInboundHost(cluster string) string {
+	if parts := strings.Split(cluster, "|"); len(parts) == 4 && parts[0] == "inbound" {
+		return parts[3]
+	}
+	return ""
+}
+
 func startsWith(s string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }

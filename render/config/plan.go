@@ -153,6 +153,7 @@ func (w *writer) services() {
 		case len(values) > 0 || !s.Flow.Empty() || len(s.Ignores) > 0:
 			w.line(1, quote(s.Name)+":", s.At.String())
 			w.values(2, values)
+			w.caveats(2, &s.Latency)
 			if !s.Flow.Empty() {
 				w.calls(s.Flow)
 			}
@@ -209,12 +210,23 @@ func (w *writer) call(indent int, c *model.Call) {
 		}
 	}
 	w.ignores(indent, c.Ignores)
-	if caveats := c.Latency.Caveats; caveats.Set() && caveats.V != 0 {
-		w.line(indent, "# of the latency: "+caveats.V.String()+" ("+oneLine(Whence(caveats.From))+")", "")
-	}
+	w.caveats(indent, &c.Latency)
 	for i := range c.Waiters {
 		for _, d := range c.Waiters[i].Dead {
 			w.line(indent, fmt.Sprintf("# without effect: %s: %s, %s (%s)", oneLine(d.Key), oneLine(d.Value), oneLine(d.Reason), oneLine(d.At.String())), "")
+		}
+	}
+}
+
+// caveats says what is known to be wrong with a measured latency, which no key of the plan language can.
+func (w *writer) caveats(indent int, l *model.Latency) {
+	if c := l.Caveats; c.Set() && c.V != 0 {
+		w.line(indent, "# of the latency: "+c.V.String()+" ("+oneLine(Whence(c.From))+")", "")
+	}
+	for _, p := range l.Points { // in rising order: so are all after it
+		if p.AtLeast {
+			w.line(indent, "# of the latency: "+p.P.Percentile()+" and above are at least that ("+oneLine(Whence(p.V.From))+")", "")
+			return
 		}
 	}
 }

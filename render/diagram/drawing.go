@@ -205,7 +205,7 @@ func (c *canvas) legend(x, y int) {
 		style line
 		text  string
 	}{
-		{line{bad: true}, "violation"},
+		{line{bad: true}, violationSign + " violation"},
 		{line{thick: true}, "least slack"},
 		{line{dashed: true}, "optional"},
 		{line{dotted: true}, "async or a stream"},

@@ -10,8 +10,9 @@ import (
 	"github.com/budgetplan/budgetplan/solver"
 )
 
-// The colours of every picture: dark on light, and never the only sign of what they say.
+// The colours of every picture, dark on light, and what stands beside a violation's.
 const (
+	violationSign  = "!"
 	violationColor = "#c0392b"
 	plainColor     = "#34495e"
 	fillColor      = "#f4f6f7"

@@ -234,13 +234,25 @@ func (l *layout) fill() {
 
 // boxed measures an item that is a box around its text.
 func boxed(it item) item {
-	it.lines = cleanAll(it.lines)
+	it.lines = flagged(cleanAll(it.lines), it.style)
 	w, h := textSize(it.lines, fontSize)
 	it.w, it.h = w+2*padding, h+2*padding
 	if it.kind == entrypointItem {
 		it.w += 2 * padding // its ends are round
 	}
 	return it
+}
+
+// flagged marks a violation in the text too, for readers without colour.
+func flagged(lines []string, style line) []string {
+	if !style.bad {
+		return lines
+	}
+	if len(lines) == 0 {
+		return []string{violationSign}
+	}
+	lines[0] = violationSign + " " + lines[0]
+	return lines
 }
 
 // stand makes the items of a service and of everything that it calls.
@@ -275,7 +287,7 @@ func (l *layout) block(flow *model.Flow, parent model.FlowKind, place string) *b
 		if l.back[flow.Call] {
 			lines = append(lines, "back to "+l.plan.Services[l.plan.Calls[flow.Call].To].Name+": a cycle")
 		}
-		return &block{lines: cleanAll(lines), style: style}
+		return &block{lines: flagged(cleanAll(lines), style), style: style}
 	}
 	b := &block{of: []*block{}, free: flow.Kind != model.Sequence && flow.Kind != model.Fallback}
 	if len(flow.Of) > 1 && flow.Kind != parent {

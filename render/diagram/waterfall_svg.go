@@ -85,6 +85,9 @@ func (w *waterfall) draw(c *canvas, top int) {
 	c.text(edge, top+14, 14, w.title(), `font-weight="bold"`)
 	c.text(edge, top+30, smallSize, explained, `fill="#5d6d7e"`)
 	p.y = top + 40 + len(w.marks())*(smallSize+5)
+	for _, m := range w.marks() {
+		p.lines = append(p.lines, p.at(m.at))
+	}
 	p.drawAxis()
 	y := p.y + 24
 	bottom := y
@@ -113,17 +116,15 @@ func (p *plot) drawAxis() {
 			text = "0"
 		}
 		p.c.path(fmt.Sprintf("M%d %dL%d %d", x, y+3, x, y+8), `stroke="#95a5a6" fill="none"`)
-		if end := x + 3 + textWidth(text, smallSize); x > last && end <= p.x+plotWidth {
-			p.c.text(x+3, y, smallSize, text, `fill="#5d6d7e"`) // beside a line that may stand there
-			last = end
+		width := textWidth(text, smallSize)
+		if x > last && x+3+width <= p.x+plotWidth && slices.Contains(p.free(x+3, x+3+width, width), x+3) {
+			p.c.text(x+3, y, smallSize, text, `fill="#5d6d7e"`) // beside a line that may stand at the tick
+			last = x + 3 + width
 		}
 	}
 	p.c.path(fmt.Sprintf("M%d %dL%d %d", p.x, y+8, p.x+plotWidth, y+8), `stroke="#95a5a6" fill="none"`)
 	for k, x := range p.columns {
 		p.c.text(x, y, smallSize, headings[k], `fill="#5d6d7e"`)
-	}
-	for _, m := range p.marks() {
-		p.lines = append(p.lines, p.at(m.at))
 	}
 }
 
@@ -282,7 +283,7 @@ func (p *plot) drawTail(r *row, y int) int {
 	}
 	x0, x1 := p.at(r.tail.from), p.at(r.tail.to)
 	if !r.tail.to.Finite() {
-		return p.arrow(x0, y, "?", violationColor)
+		return p.arrow(x0, y, "?")
 	}
 	p.c.rect(x0, y, max(1, x1-x0), barHeight, fmt.Sprintf("fill=\"#ffffff\" stroke=\"%s\"", violationColor))
 	p.c.hatch(x0, y, x1-x0, barHeight, violationColor)
@@ -301,16 +302,16 @@ func (p *plot) drawOpen(r *row, y int) int {
 			x = max(x, p.at(b.to))
 		}
 	}
-	return p.arrow(x, y, "", plainColor)
+	return p.arrow(x, y, "")
 }
 
 // arrow leads on from a point, where it must beyond the axis, and gives where it ends.
-func (p *plot) arrow(x, y int, text, color string) int {
+func (p *plot) arrow(x, y int, text string) int {
 	const length = 14
 	middle, x1 := y+barHeight/2, min(x, p.x+plotWidth-4)+length
 	p.c.path(fmt.Sprintf("M%d %dL%d %dM%d %dL%d %dL%d %d", x, middle, x1, middle, x1-5, middle-4, x1, middle, x1-5, middle+4),
-		fmt.Sprintf("stroke=\"%s\" fill=\"none\" stroke-dasharray=\"4 2\"", color))
-	p.c.text(x1+2, y+11, smallSize, text, fmt.Sprintf("fill=\"%s\"", color))
+		fmt.Sprintf("stroke=\"%s\" fill=\"none\" stroke-dasharray=\"4 2\"", plainColor))
+	p.c.text(x1+2, y+11, smallSize, text, ink(line{}))
 	return x1 + 2 + textWidth(text, smallSize)
 }
 

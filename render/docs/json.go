@@ -15,9 +15,19 @@ import (
 //go:embed json.md
 var jsonIntro string
 
-// JSON writes the description of the json format: what holds for all of it, then the keys of each record with what the
-// schema says of them. The error is the writer's, or the schema's that does not parse.
-func JSON(w io.Writer, schema []byte) error {
+// whatIfIntro is the same for what-if, which has a schema of its own.
+//
+//go:embed whatif.md
+var whatIfIntro string
+
+// JSON writes the description of the json format of check and plan: what holds for all of it, then the keys of each record
+// with what the schema says of them. The error is the writer's, or the schema's that does not parse.
+func JSON(w io.Writer, schema []byte) error { return writeFormat(w, jsonIntro, schema) }
+
+// WhatIfJSON writes that of the json format of what-if, to follow the other.
+func WhatIfJSON(w io.Writer, schema []byte) error { return writeFormat(w, whatIfIntro, schema) }
+
+func writeFormat(w io.Writer, intro string, schema []byte) error {
 	var document struct {
 		Defs members `json:"$defs"`
 	}
@@ -33,7 +43,7 @@ func JSON(w io.Writer, schema []byte) error {
 		descriptions["#/$defs/"+def.name] = records[i].Description
 	}
 	var b bytes.Buffer
-	b.WriteString(jsonIntro)
+	b.WriteString(intro)
 	for _, i := range recordOrder(document.Defs, records) {
 		if err := writeRecord(&b, document.Defs[i].name, &records[i], descriptions); err != nil {
 			return err

@@ -106,10 +106,6 @@ func (p *Pass) connectFixes(f *diag.Finding, l solver.LegID, needs model.Duratio
 	leg, t, _, w := p.call(l)
 	within := leg.Timeout.Sub(1)
 	reserve := needs
-	if leg.Window.Finite() && !endless(leg.Attempts) {
-		// A window cuts what comes before the last attempt: without it the room is rather too small.
-		reserve = min(t.Patience, t.CalleeBusy.Add(leg.Network)).Mul(leg.Attempts).Add(t.BackoffSum)
-	}
 	if reserve >= leg.Timeout {
 		reserve = p.backoffBefore(l, p.connections(l))
 		if t.One.Known == solver.Complete && reserve.Add(t.One.V) < leg.Timeout {

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 
+	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/solver"
 )
@@ -55,7 +56,14 @@ func (p *Pass) idleOrder(l solver.LegID) {
 	if !client.Written() && !server.Written() {
 		f.Severity = diag.Info
 	}
-	margin := p.Graph.Nodes[leg.From].Margin
+	p.idleFixes(&f, l, client, s)
+	p.Report(f)
+}
+
+// idleFixes adds the change of either end after which the client gives a connection up first.
+func (p *Pass) idleFixes(f *diag.Finding, l solver.LegID, client model.Val[model.Duration], s *model.Service) {
+	id, server := p.Graph.LegName(l), s.IdleTimeout
+	margin := p.Graph.Nodes[p.Graph.Legs[l].From].Margin
 	most := floor(min(margin.Keep(server.V), server.V.Sub(step)))
 	if most > 0 {
 		f.Fixes = append(f.Fixes, p.limitFix(l, "idle_timeout", client, "most", most))
@@ -75,5 +83,4 @@ func (p *Pass) idleOrder(l solver.LegID) {
 		}
 		f.Help += fmt.Sprintf(" `%s` one of %s or more", s.Name, least)
 	}
-	p.Report(f)
 }

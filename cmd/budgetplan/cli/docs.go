@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"io"
 	"path/filepath"
 
@@ -27,7 +28,9 @@ func documents() []document {
 			program, commands := commandPages()
 			return docs.Commands(w, program, commands)
 		}},
-		{"json", "json.md", func(w io.Writer) error { return docs.JSON(w, report.Schema) }},
+		{"json", "json.md", func(w io.Writer) error {
+			return errors.Join(docs.JSON(w, report.Schema), docs.WhatIfJSON(w, report.WhatIfSchema))
+		}},
 		{"man", "budgetplan.1", func(w io.Writer) error {
 			program, commands := commandPages()
 			return docs.Man(w, program, commands)

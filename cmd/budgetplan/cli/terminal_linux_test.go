@@ -21,11 +21,23 @@ func TestTerminalAndLogAgree(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	painted := 0
 	for _, args := range [][]string{
-		{"check", "examples/checkout"}, {"check", "-v", "examples"}, {"check", "--format", "short", "examples/checkout"},
-		{"check", "--format", "markdown", "examples/checkout"}, {"check", "--format", "github", "examples/checkout"},
-		{"plan", "examples"}, {"plan", "--format", "csv", "examples/product"}, {"plan", "--sources", "examples/product"},
-		{"explain", "BP101"}, {"explain", "defaults"}, {"explain", "gateway/order", "examples/checkout"}, {"explain", "checkout", "examples/checkout"},
-		{"graph", "examples/checkout"}, {"import", "examples/envoy-front-proxy/deploy/envoy.yaml"}, {"rules"}, {"schema"}, {"help", "check"},
+		{"check", "examples/checkout"},
+		{"check", "-v", "examples"},
+		{"check", "--format", "short", "examples/checkout"},
+		{"check", "--format", "markdown", "examples/checkout"},
+		{"check", "--format", "github", "examples/checkout"},
+		{"plan", "examples"},
+		{"plan", "--format", "csv", "examples/product"},
+		{"plan", "--sources", "examples/product"},
+		{"explain", "BP101"},
+		{"explain", "defaults"},
+		{"explain", "gateway/order", "examples/checkout"},
+		{"explain", "checkout", "examples/checkout"},
+		{"graph", "examples/checkout"},
+		{"import", "examples/envoy-front-proxy/deploy/envoy.yaml"},
+		{"rules"},
+		{"schema"},
+		{"help", "check"},
 		{"what-if", "--set", "inventory/warehouse retries=0", "examples/checkout"},
 	} {
 		var log, told bytes.Buffer
