@@ -68,6 +68,22 @@ type Input struct {
 	Tool *Tool
 }
 
+// PlanName says which plan an input is about: its given name, else the first file that was read; empty where there is
+// neither.
+func (in *Input) PlanName() string {
+	if in.Name != "" {
+		return in.Name
+	}
+	if in.Plan != nil {
+		for _, r := range in.Plan.Read {
+			if r.Skipped == "" {
+				return r.File
+			}
+		}
+	}
+	return ""
+}
+
 // Tool is what a format says about the program that wrote it.
 type Tool struct {
 	Version string

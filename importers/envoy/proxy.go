@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/model"
@@ -29,7 +30,9 @@ func together(sources []*importers.Source) ([]*model.Fragment, []diag.Finding) {
 	}
 	byFile := slices.Clone(readers)
 	slices.SortStableFunc(byFile, func(a, b *reader) int { return cmp.Compare(a.src.File, b.src.File) })
-	for _, p := range proxies(byFile) {
+	all := proxies(byFile)
+	tellApart(all)
+	for _, p := range all {
 		p.read()
 	}
 	fragments := make([]*model.Fragment, len(sources))
@@ -109,6 +112,43 @@ func proxies(readers []*reader) []*proxy {
 		}
 	}
 	return all
+}
+
+// tellApart names bootstraps and dumps after their files, where several do not say whose they are: the names of their
+// listeners and routes are often the same, and they are not one caller.
+func tellApart(all []*proxy) {
+	var nameless []*reader
+	count := map[string]int{}
+	for _, p := range all {
+		for _, r := range p.readers {
+			if r.whole && p.scope().caller == "" {
+				nameless = append(nameless, r)
+				count[calledAfter(r.src.File)]++
+			}
+		}
+	}
+	if len(nameless) < 2 {
+		return
+	}
+	for _, r := range nameless {
+		name := calledAfter(r.src.File)
+		if count[name] > 1 {
+			name = strings.TrimSuffix(r.src.File, path.Ext(r.src.File))
+		}
+		r.scope = scope{name, diag.Span{File: r.src.File, Line: 1, Col: 1}}
+	}
+}
+
+// calledAfter gives the name of a file without its ending, or that of its folder where every Envoy's file is called so.
+func calledAfter(file string) string {
+	name := strings.TrimSuffix(path.Base(file), path.Ext(file))
+	switch folder := path.Base(path.Dir(file)); name {
+	case "envoy", "bootstrap", "config", "config_dump", "config-dump", "configdump", "dump":
+		if folder != "." && folder != "/" {
+			return folder
+		}
+	}
+	return name
 }
 
 // owner finds the bootstrap or dump that a file of single resources belongs to, nil for none.

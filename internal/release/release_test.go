@@ -177,22 +177,6 @@ func TestBuildHooks(t *testing.T) {
 	}
 }
 
-// Every platform of a release compiles.
-func TestPlatformsCompile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles for other platforms")
-	}
-	var g goreleaser
-	read(t, ".goreleaser.yaml", &g)
-	for _, system := range g.Builds[0].GOOS {
-		cmd := exec.Command("go", "build", "-o", os.DevNull, "./cmd/budgetplan")
-		cmd.Dir, cmd.Env = root, append(os.Environ(), "GOOS="+system, "GOARCH=arm64", "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", system, err, out)
-		}
-	}
-}
-
 // The pre-commit hook checks every plan of a repository, whatever files a commit has.
 func TestPreCommitHook(t *testing.T) {
 	var hooks []struct {

@@ -17,8 +17,8 @@ var SVG = &render.Renderer{
 func writeDrawings(w io.Writer, ins []*render.Input) error {
 	var c canvas
 	var titles []string
-	y := 0
 	for _, in := range ins {
+		y := c.heading(in, len(ins))
 		g := newGraph(in)
 		l, err := newLayout(g)
 		if err != nil {
@@ -27,10 +27,19 @@ func writeDrawings(w io.Writer, ins []*render.Input) error {
 		title := "Call graph of " + g.names()
 		titles = append(titles, title)
 		l.draw(&c, edge, y+edge)
-		y = c.h
 	}
-	c.legend(edge, y+edge)
+	c.legend(edge, c.h+edge)
 	return c.write(w, strings.Join(titles, "; "), legend)
+}
+
+// heading writes which plan follows where there are several, and gives where that begins.
+func (c *canvas) heading(in *render.Input, plans int) int {
+	name := clean(in.PlanName())
+	if plans < 2 || name == "" {
+		return c.h
+	}
+	c.text(edge, c.h+edge+fontSize, fontSize, name, `font-style="italic"`)
+	return c.h
 }
 
 // edge is the white around a picture in px.

@@ -75,19 +75,19 @@ const maxPlaces = 20000
 
 // TooLargeError says that a plan has more than a picture can show.
 type TooLargeError struct {
-	Count int
-	What  string
+	Count, Most int
+	What        string
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("%d %s are too many for a picture: %d at most", e.Count, e.What, maxPlaces)
+	return fmt.Sprintf("%d %s are too many for a picture: %d at most", e.Count, e.What, e.Most)
 }
 
 func newLayout(g *graph) (*layout, error) {
 	l := &layout{graph: g, body: make([]int, len(g.plan.Services))}
 	l.layers()
 	if places := l.places(); places > maxPlaces {
-		return nil, &TooLargeError{places, "places of services and calls"}
+		return nil, &TooLargeError{places, maxPlaces, "places of services and calls"}
 	}
 	last := 0
 	for _, c := range l.column {

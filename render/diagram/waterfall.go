@@ -68,20 +68,37 @@ const (
 // mostBars is how many attempts of a call are told apart.
 const mostBars = 40
 
+// mostLooked bounds how many nodes and legs all charts of a plan look at together: seconds.
+const mostLooked = 100_000_000
+
 // waterfalls makes one for every entrypoint of a plan, or for every service that nobody calls where it has none.
 func waterfalls(in *render.Input) ([]*waterfall, error) {
 	g := newGraph(in)
 	if !g.solved {
 		return nil, nil
 	}
-	if n := len(g.plan.Calls); n > maxPlaces {
-		return nil, &TooLargeError{n, "calls"}
-	}
-	var list []*waterfall
+	var roots []int32
 	for r := range g.g.Roots {
 		if g.g.Roots[r].Entrypoint >= 0 || len(g.plan.Entrypoints) == 0 {
-			list = append(list, newWaterfall(g, int32(r)))
+			roots = append(roots, int32(r))
 		}
+	}
+	// Every root looks at the whole graph once.
+	size := len(g.g.Nodes) + len(g.g.Legs)
+	switch most := mostLooked / max(1, size); {
+	case len(g.plan.Calls) > maxPlaces:
+		return nil, &TooLargeError{len(g.plan.Calls), maxPlaces, "calls"}
+	case len(roots) > most:
+		return nil, &TooLargeError{len(roots), most, "charts of a plan of this size"}
+	}
+	var list []*waterfall
+	rows := 0
+	for _, r := range roots {
+		w := newWaterfall(g, r)
+		if rows += len(w.rows); rows > maxPlaces {
+			return nil, &TooLargeError{rows, maxPlaces, "rows"}
+		}
+		list = append(list, w)
 	}
 	return list, nil
 }
@@ -96,6 +113,7 @@ func newWaterfall(g *graph, r int32) *waterfall {
 	w.rootRow(root)
 	w.body(root.Node, -1, 1)
 	w.scale()
+	w.time, w.shares = nil, nil // the rows have all of it
 	return w
 }
 

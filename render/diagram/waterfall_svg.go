@@ -24,6 +24,7 @@ func writeWaterfalls(out io.Writer, ins []*render.Input) error {
 		if err != nil {
 			return err
 		}
+		c.heading(in, len(ins))
 		for _, w := range list {
 			titles = append(titles, w.title())
 			w.draw(&c, c.h+edge)

@@ -36,6 +36,9 @@ func writeCharts(out io.Writer, ins []*render.Input) error {
 		if err != nil {
 			return err
 		}
+		if name := clean(in.PlanName()); len(ins) > 1 && name != "" {
+			fmt.Fprintf(w, "%s\n\n", name)
+		}
 		for _, f := range list {
 			c := chart{waterfall: f}
 			c.draw(w)

@@ -31,7 +31,7 @@ var csvColumns = []struct {
 	name  string
 	value func(csvRow) string
 }{
-	{"plan", func(r csvRow) string { return name(r.in) }},
+	{"plan", func(r csvRow) string { return r.in.PlanName() }},
 	{"id", func(r csvRow) string { return r.in.Graph.LegName(r.id) }},
 	{"from", func(r csvRow) string { return r.in.Plan.Services[r.call.From].Name }},
 	{"to", func(r csvRow) string { return r.in.Plan.Services[r.call.To].Name }},

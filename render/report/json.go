@@ -29,7 +29,7 @@ var JSON = &render.Renderer{
 				out.WriteString(",")
 			}
 			out.WriteString("\n  {\"plan\": ")
-			out.Write(appendString(nil, name(in)))
+			out.Write(appendString(nil, in.PlanName()))
 			out.WriteString(",\n")
 			writePlan(out, in, "   ")
 			out.WriteString("\n  }")

@@ -79,7 +79,7 @@ func writeJUnit(w io.Writer, ins []*render.Input) error {
 }
 
 func suiteOf(in *render.Input) junitSuite {
-	suite := junitSuite{Name: clean(cmp.Or(name(in), "budgetplan"))}
+	suite := junitSuite{Name: clean(cmp.Or(in.PlanName(), "budgetplan"))}
 	found := make(map[string]bool)
 	for i := range in.Findings {
 		f := &in.Findings[i]

@@ -60,7 +60,7 @@ func markdownHead(in *render.Input, named bool) string {
 	var b strings.Builder
 	title := "budgetplan"
 	if named {
-		title += " " + codeSpan(name(in))
+		title += " " + codeSpan(in.PlanName())
 	}
 	fmt.Fprintf(&b, "\n## %s: %s\n", title, tally(in.Findings))
 	if solved(in) {

@@ -23,7 +23,7 @@ func writeMarkdownPlans(w io.Writer, ins []*render.Input) error {
 			b.WriteString("\n")
 		}
 		if len(ins) > 1 {
-			fmt.Fprintf(&b, "## %s\n", codeSpan(name(in)))
+			fmt.Fprintf(&b, "## %s\n", codeSpan(in.PlanName()))
 		}
 		if solved(in) {
 			markdownRoots(&b, in, len(in.Graph.Roots))

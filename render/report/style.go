@@ -101,21 +101,6 @@ func listed(names []string, most int) string {
 	return b.String()
 }
 
-// name says which plan an input is about: its given name, else the first file that was read.
-func name(in *render.Input) string {
-	if in.Name != "" {
-		return in.Name
-	}
-	if in.Plan != nil {
-		for _, r := range in.Plan.Read {
-			if r.Skipped == "" {
-				return r.File
-			}
-		}
-	}
-	return ""
-}
-
 // solved reports whether an input has numbers, and not findings alone.
 func solved(in *render.Input) bool {
 	return in.Plan != nil && in.Graph != nil && in.Solution != nil &&

@@ -41,7 +41,7 @@ func heading(out *bufio.Writer, in *render.Input, i int) {
 	if i > 0 {
 		out.WriteString("\n")
 	}
-	fmt.Fprintf(out, "%s\n\n", style(in.Color).paint(bold, "plan "+clean(name(in))))
+	fmt.Fprintf(out, "%s\n\n", style(in.Color).paint(bold, "plan "+clean(in.PlanName())))
 }
 
 // WriteFinding writes one finding as the text format shows it. Source gives the bytes of a file that was read.
