@@ -129,9 +129,6 @@ func (d Duration) mulDiv(num, den uint64, up bool) Duration {
 	return Duration(q)
 }
 
-// Milliseconds gives d in ms, the unit of every JSON output. It is meant for finite durations.
-func (d Duration) Milliseconds() float64 { return float64(d) / float64(Millisecond) }
-
 // String prints d exactly: milliseconds below a second, seconds below ten minutes, then Go's form;
 // `none` for NoLimit and `unknown` for Unknown.
 func (d Duration) String() string {

@@ -140,6 +140,20 @@ func (b Backoff) nominal(k int64) Duration {
 	return min(w, top)
 }
 
+// Sum adds the bounds of the waits before count retries.
+func (b Backoff) Sum(count int64) (lo, hi Duration) {
+	if count <= 0 || !b.Set() {
+		return 0, 0
+	}
+	steady := b.Steady(count)
+	for k := int64(1); k < steady; k++ {
+		l, h := b.Wait(k)
+		lo, hi = lo.Add(l), hi.Add(h)
+	}
+	l, h := b.Wait(steady)
+	return lo.Add(l.Mul(count - steady + 1)), hi.Add(h.Mul(count - steady + 1))
+}
+
 // Steady gives the retry from which on the wait no longer changes, never later than limit.
 func (b Backoff) Steady(limit int64) int64 {
 	switch {

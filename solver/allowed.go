@@ -214,66 +214,83 @@ func (p *allowing) set(id LegID, allowed model.Duration) {
 	t.Allowed = min(t.Allowed, allowed)
 }
 
-// joint is the room of a node that several paths of one request reach, all of which feel what it needs. Up to what it
-// needs now the other paths are better off than each path by itself takes them to be, above that worse.
+// joint is the room of a node that several paths of one request reach, all of which feel what it needs. Above what it
+// needs now each path by itself gives an upper bound, since the others only take more; below it they take less.
 func (p *allowing) joint(n NodeID) room {
-	has, now := p.node[n], p.gr.node[n].V
-	switch {
-	case has.doubt:
+	has, now := p.node[n], p.gr.node[n]
+	if min(has.sure, has.doubtful) < now.V || has.doubt && now.Known != Complete && p.decides(n) {
 		has = p.roomUnder(n)
-	case has.sure < now:
-		late := p.rootsAbove(n)
-		has.sure = max(nothing, most(now, func(x model.Duration) model.Duration { return p.over(n, x, late) }))
-	case has.sure != model.NoLimit:
-		has.sure = max(nothing, most(has.sure, func(x model.Duration) model.Duration { return p.over(n, x, nil) }))
+	} else {
+		has.sure = p.most(n, has.sure, true)
+		has.doubtful = p.most(n, has.doubtful, false)
 	}
-	if p.g.Nodes[n].Leaf && p.gr.node[n].Known != Complete {
+	if p.g.Nodes[n].Leaf && now.Known != Complete {
 		has = has.unknown()
 	}
 	return has
 }
 
-// over is by how much a root exceeds its SLO, at most, when a node needs x: of the roots given, else of those that
-// feel it, all of which fit as it is.
-func (p *allowing) over(n NodeID, x model.Duration, roots []int32) model.Duration {
-	over := -model.Unknown / 2
-	see := func(r int32) {
-		root := &p.g.Roots[r]
-		if root.SLO != model.NoLimit {
-			over = max(over, p.ask.node[root.Node].V.Add(root.Overhead)-root.SLO)
+// decides reports whether some root would be known in full if the node were.
+func (p *allowing) decides(n NodeID) (known bool) {
+	p.ask.ask(func() {
+		for _, at := range p.ask.touched {
+			known = known || len(p.ask.roots[at]) > 0 && p.ask.node[at].Known == Complete
 		}
+	}, change{leg: -1, node: n, what: setNode, value: 1})
+	return known
+}
+
+// most is the largest need of a node, at most top, with which all roots that feel it fit: of those that are then known
+// in full, or of the others. As it is, all fit.
+func (p *allowing) most(n NodeID, top model.Duration, sure bool) model.Duration {
+	now := p.gr.node[n].V
+	if !top.Finite() || top <= now {
+		return top
 	}
-	p.ask.ask(change{leg: -1, node: n, what: setNode, value: x}, func() {
-		for _, r := range roots {
-			see(r)
-		}
-		if roots == nil {
-			for _, at := range p.ask.touched {
-				for _, r := range p.ask.roots[at] {
-					see(r)
-				}
+	return now + most(top-now, func(more model.Duration) model.Duration { return p.over(n, now+more, sure) })
+}
+
+// over is by how much a root of that kind exceeds its SLO, at most, when a node needs x.
+func (p *allowing) over(n NodeID, x model.Duration, sure bool) model.Duration {
+	over := -model.Unknown / 2
+	p.ask.apply(change{leg: -1, node: n, what: setNode, value: x})
+	for _, at := range p.ask.touched {
+		for _, r := range p.ask.roots[at] {
+			need, slo := p.ask.rootNeed(r), p.g.Roots[r].SLO
+			if slo != model.NoLimit && (need.Known == Complete) == sure {
+				over = max(over, need.V-slo)
 			}
 		}
-	})
+	}
+	p.ask.undo()
 	return over
 }
 
-// roomUnder asks every root above a node by itself, some other need of which may be unknown.
+// roomUnder asks every root above a node by itself: one may not fit as it is, or some other need of it be unknown.
 func (p *allowing) roomUnder(n NodeID) room {
+	roots := p.rootsAbove(n)
+	first := make([]Need, len(roots))
+	p.ask.apply(change{leg: -1, node: n, what: setNode, value: 1})
+	for i, r := range roots {
+		first[i] = p.ask.rootNeed(r)
+	}
+	p.ask.undo()
 	has := anything
-	for _, r := range p.rootsAbove(n) {
-		slo := p.g.Roots[r].SLO
-		need := func(x model.Duration) Need {
-			return p.ask.root(r, change{leg: -1, node: n, what: setNode, value: x})
+	for i, r := range roots {
+		if first[i].V > p.g.Roots[r].SLO {
+			has.sure = nothing
+			return has
 		}
-		first, under := need(1), anything
-		switch over := func(x model.Duration) model.Duration { return need(x).V - slo }; {
-		case first.V > slo:
-			under.sure = nothing
-		case over(slo+1) > 0:
+	}
+	for i, r := range roots {
+		slo, under := p.g.Roots[r].SLO, anything
+		over := func(x model.Duration) model.Duration {
+			return p.ask.root(r, change{leg: -1, node: n, what: setNode, value: x}).V - slo
+		}
+		if over(slo+1) > 0 {
 			under.sure = max(nothing, most(slo+1, over))
 		}
-		if first.Known != Complete {
+		if first[i].Known != Complete {
 			under = room{model.NoLimit, under.sure, true}
 		}
 		has = has.least(under)

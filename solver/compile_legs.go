@@ -117,18 +117,7 @@ func falseTimeout(call *model.Call, patience model.Duration) (share float64, kno
 }
 
 // backoffSum adds the bounds of the waits before count retries.
-func backoffSum(b *model.Backoff, count int64) (lo, hi model.Duration) {
-	if count <= 0 || !b.Set() {
-		return 0, 0
-	}
-	steady := b.Steady(count)
-	for k := int64(1); k < steady; k++ {
-		l, h := b.Wait(k)
-		lo, hi = lo.Add(l), hi.Add(h)
-	}
-	l, h := b.Wait(steady)
-	return lo.Add(l.Mul(count - steady + 1)), hi.Add(h.Mul(count - steady + 1))
-}
+func backoffSum(b *model.Backoff, count int64) (lo, hi model.Duration) { return b.Sum(count) }
 
 // minLeft resolves `min_remaining`: a percentile is taken from the call's latency, without headroom, and asks
 // for nothing where that is unknown.

@@ -131,6 +131,15 @@ func (n Need) settle() Need {
 // nodeNeed is what one attempt at a service needs: its work, and what its calls need with the margin on top.
 func (s *solve) nodeNeed(id NodeID, of func(LegID) Need) Need {
 	n := &s.g.Nodes[id]
+	var calls Need
+	if !n.Leaf {
+		calls = s.foldNeed(n.flowAt, of)
+	}
+	return n.need(calls, n.Margin)
+}
+
+// need is what one attempt needs when the calls do, under a margin. A leaf needs its local work, where that is known.
+func (n *Node) need(calls Need, margin model.Margin) Need {
 	local := n.Local()
 	if n.Leaf {
 		if n.hasLocal {
@@ -138,8 +147,7 @@ func (s *solve) nodeNeed(id NodeID, of func(LegID) Need) Need {
 		}
 		return Need{}
 	}
-	calls := s.foldNeed(n.flowAt, of)
-	gross := n.Margin.Gross(calls.V)
+	gross := margin.Gross(calls.V)
 	if calls.V == 0 && calls.Known != Complete {
 		gross = 0
 	}

@@ -155,3 +155,21 @@ func TestRunRetries(t *testing.T) {
 		}
 	}
 }
+
+// Where an answer comes, good or bad, at the moment when the next copy is due, that copy is not sent.
+func TestRunSendsNoCopyTooLate(t *testing.T) {
+	for _, fails := range []bool{false, true} {
+		b := plan()
+		b.entry("a", s)
+		b.call("a", "b", func(_ *model.Call, w *model.Waiter) {
+			w.Timeout, w.Hedge.After, w.Hedge.Attempts = val(5*s), val(100*ms), val(int32(3))
+		})
+		run, err := runOf(t, b, "b", solver.Scenario{Takes: 100 * ms, Fails: fails})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if run.Services[1].Starts != 1 || run.Answer != 100*ms || run.Answered == fails {
+			t.Errorf("fails %t: %+v, answer %v %t", fails, run.Services[1], run.Answer, run.Answered)
+		}
+	}
+}

@@ -31,123 +31,146 @@ const (
 // of a group's needs and puts it back after every question.
 type whatIf struct {
 	*solve
-	gr   *group
-	leg  []Need
-	node []Need
-	pos  []int32 // place in the topological order
+	gr    *group
+	sums  *sums
+	node  []Need
+	roots map[NodeID][]int32 // of the group, by their first service
+	pos   []int32            // place in the topological order
 	// dirty nodes wait in a heap by falling position, so that each is computed once, callees first.
 	heap    []NodeID
 	queued  []bool
 	touched []NodeID
-	legs    []LegID
-	roots   map[NodeID][]int32 // of the group, by their first service
 }
 
 func newWhatIf(s *solve, gr *group) *whatIf {
 	w := &whatIf{
-		solve: s, gr: gr, leg: slices.Clone(gr.leg), node: slices.Clone(gr.node),
-		pos: make([]int32, len(s.g.Nodes)), queued: make([]bool, len(s.g.Nodes)), roots: map[NodeID][]int32{},
+		solve: s, gr: gr, sums: newSums(s.g, gr.leg), node: slices.Clone(gr.node), roots: map[NodeID][]int32{},
+		pos: make([]int32, len(s.g.Nodes)), queued: make([]bool, len(s.g.Nodes)),
+	}
+	for i, n := range s.g.Order {
+		w.pos[n] = int32(i)
 	}
 	for _, r := range gr.roots {
 		n := s.g.Roots[r].Node
 		w.roots[n] = append(w.roots[n], r)
 	}
-	for i, n := range s.g.Order {
-		w.pos[n] = int32(i)
-	}
 	return w
 }
 
-// ask runs read with the needs as they are after the change.
-func (w *whatIf) ask(c change, read func()) {
-	if c.leg >= 0 {
-		w.setLeg(c.leg, w.changedLeg(c))
-		w.push(w.g.Legs[c.leg].From)
-	} else {
-		w.push(c.node)
+// ask runs read with the needs as they are after the changes.
+func (w *whatIf) ask(read func(), changes ...change) {
+	w.apply(changes...)
+	read()
+	w.undo()
+}
+
+// apply makes changes to different things; undo takes them back.
+func (w *whatIf) apply(changes ...change) {
+	for i := range changes {
+		c := &changes[i]
+		if c.leg < 0 {
+			w.push(c.node)
+			continue
+		}
+		w.setLeg(c.leg, w.changedLeg(c, w.gr.one[c.leg]))
 	}
 	for len(w.heap) > 0 {
 		n := w.pop()
-		need := w.changedNode(n, c)
+		need := w.changedNode(n, changes)
 		if need == w.node[n] {
 			continue
 		}
 		w.touched = append(w.touched, n)
 		w.node[n] = need
 		for _, in := range w.g.In(n) {
-			if in == c.leg && c.what != setAttempts {
-				continue
-			}
-			var leg Need
-			if in == c.leg {
-				leg = w.legWith(in, w.oneNeed(w.gr, in, need), c.n)
-			} else {
-				leg = w.legNeed(in, w.oneNeed(w.gr, in, need))
-			}
-			if leg != w.leg[in] {
-				w.setLeg(in, leg)
-				w.push(w.g.Legs[in].From)
-			}
+			w.setLeg(in, w.legAbove(in, need, changes))
 		}
 	}
-	read()
+}
+
+func (w *whatIf) undo() {
 	for _, n := range w.touched {
 		w.node[n] = w.gr.node[n]
 	}
-	for _, l := range w.legs {
-		w.leg[l] = w.gr.leg[l]
-	}
-	w.touched, w.legs = w.touched[:0], w.legs[:0]
+	w.touched = w.touched[:0]
+	w.sums.undo()
 }
 
 // root asks for one root's need, overhead in it.
-func (w *whatIf) root(r int32, c change) (n Need) {
-	w.ask(c, func() {
-		n = w.node[w.g.Roots[r].Node]
-		n.V = n.V.Add(w.g.Roots[r].Overhead)
-	})
+func (w *whatIf) root(r int32, changes ...change) (n Need) {
+	w.apply(changes...)
+	n = w.rootNeed(r)
+	w.undo()
+	return n
+}
+
+func (w *whatIf) rootNeed(r int32) Need {
+	n := w.node[w.g.Roots[r].Node]
+	n.V = n.V.Add(w.g.Roots[r].Overhead)
 	return n
 }
 
 func (w *whatIf) setLeg(l LegID, n Need) {
-	w.leg[l] = n
-	w.legs = append(w.legs, l)
+	if w.sums.set(l, n) {
+		w.push(w.g.Legs[l].From)
+	}
 }
 
-func (w *whatIf) changedLeg(c change) Need {
+// legAbove is the need of a leg whose callee's has changed.
+func (w *whatIf) legAbove(id LegID, callee Need, changes []change) Need {
+	one := w.oneNeed(w.gr, id, callee)
+	for i := range changes {
+		if changes[i].leg == id {
+			return w.changedLeg(&changes[i], one)
+		}
+	}
+	return w.legNeed(id, one)
+}
+
+// changedLeg is the need of a changed leg, one of whose attempts would need one.
+func (w *whatIf) changedLeg(c *change, one Need) Need {
 	switch c.what {
 	case setOne:
 		return w.legNeed(c.leg, Need{c.value, Complete})
 	case setAttempts:
-		return w.legWith(c.leg, w.gr.one[c.leg], c.n)
+		return w.legWith(c.leg, one, c.n)
 	}
 	return Need{c.value, Complete}
 }
 
 // legWith is legNeed with another number of attempts.
 func (w *whatIf) legWith(id LegID, one Need, n int64) Need {
+	l := &w.g.Legs[id]
+	if !l.Awaited() || l.Optional {
+		return w.legNeed(id, one)
+	}
 	_, wt := w.g.CallOf(id)
 	_, waits := backoffSum(&wt.Backoff, n-1)
-	return Need{one.V.Mul(n).Add(waits).Mul(w.g.Legs[id].Repeat), one.Known}.settle()
+	return Need{one.V.Mul(n).Add(waits).Mul(l.Repeat), one.Known}.settle()
 }
 
-func (w *whatIf) changedNode(id NodeID, c change) Need {
+func (w *whatIf) changedNode(id NodeID, changes []change) Need {
 	n := &w.g.Nodes[id]
-	if c.what == setNode && c.node == id {
-		return Need{c.value, Complete}
+	var calls Need
+	if !n.Leaf {
+		calls = w.sums.need(n.flowAt)
 	}
-	if c.leg >= 0 || c.node != id || n.Leaf {
-		return w.nodeNeed(id, func(l LegID) Need { return w.leg[l] })
-	}
-	calls := w.foldNeed(n.flowAt, func(l LegID) Need { return w.leg[l] })
 	margin := n.Margin
-	switch c.what {
-	case setMargin:
-		margin = model.Margin{Share: c.share}
-	case cutFlow:
-		calls.V = max(0, calls.V.Sub(c.value))
+	for i := range changes {
+		c := &changes[i]
+		if c.leg >= 0 || c.node != id {
+			continue
+		}
+		switch c.what {
+		case setNode:
+			return Need{c.value, Complete}
+		case setMargin:
+			margin = model.Margin{Share: c.share}
+		case cutFlow:
+			calls.V = max(0, calls.V.Sub(c.value))
+		}
 	}
-	return Need{n.Local().Add(margin.Gross(calls.V)), calls.Known}.settle()
+	return n.need(calls, margin)
 }
 
 // push and pop keep the dirty nodes in a binary heap, the last in topological order first.

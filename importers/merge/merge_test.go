@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -107,6 +108,28 @@ func TestConfigWins(t *testing.T) {
 	}
 	if len(findings) != 1 || findings[0].Code != disagree || findings[0].Place() != wrote {
 		t.Fatalf("findings: %+v", findings)
+	}
+}
+
+// TestManyNamespaces: one name in very many namespaces, on both sides, costs no more than other names do.
+func TestManyNamespaces(t *testing.T) {
+	const n = 10_000
+	config := &model.Fragment{File: "envoy.yaml", As: "envoy"}
+	plan := &model.Fragment{File: "plan.yaml", As: "plan", Structure: true}
+	caller := config.Service("gateway", diag.Span{})
+	for i := range n {
+		plan.Service(fmt.Sprintf("web.ns-%d", i), diag.Span{})
+		to := config.Service(fmt.Sprintf("outbound|80||web.ns-%d.svc.cluster.local", i), diag.Span{})
+		config.Calls = append(config.Calls, model.Call{From: caller, To: to})
+		config.Service(fmt.Sprintf("web:%d", i+1), diag.Span{})
+		config.Service(fmt.Sprintf("outbound|80||web.other-%d.svc.cluster.local", i), diag.Span{})
+	}
+	p, findings := Plan([]*model.Fragment{plan, config})
+	if len(p.Joined) < n || len(p.Services) > 3*n+1 {
+		t.Errorf("%d names joined, %d services", len(p.Joined), len(p.Services))
+	}
+	if len(findings) != n || findings[0].Code != unmatched || !strings.HasSuffix(findings[0].Message, "or others, and is taken for none of them") {
+		t.Errorf("%d findings", len(findings))
 	}
 }
 

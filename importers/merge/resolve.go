@@ -22,9 +22,13 @@ type names struct {
 	seen    map[string]bool
 	// meant is what a name of a config or metric stands for, empty for one that is no service.
 	meant map[string]string
-	// known are the plan's names, hosts and shorts find them by what is written of them.
-	known         map[string]bool
-	hosts, shorts map[string][]anchor
+	// known are the plan's names. Services of the plan are found by host, by name and namespace, by a name without a
+	// namespace, and by any name; placed has the services of a name of which a namespace is known.
+	known                       map[string]bool
+	hosts, spaced, loose, named map[string][]string
+	placed                      map[[2]string]bool
+	// spelled are the spellings in which the plan has a host.
+	spelled map[string][]string
 	// flats, firsts and bare find the names of configs for those of metrics, which spell them worse.
 	flats, firsts, bare map[string][]string
 }
@@ -32,12 +36,6 @@ type names struct {
 type aliasName struct {
 	service string
 	model.Val[string]
-}
-
-// anchor is one spelling of a service of the plan.
-type anchor struct {
-	service, space string
-	spelling       string
 }
 
 // mention is a name where a source first has it.
@@ -65,7 +63,8 @@ func (x *mention) noService() string {
 func (m *merger) collectNames() {
 	n := &names{
 		merger: m, alias: map[string]string{}, seen: map[string]bool{}, meant: map[string]string{}, known: map[string]bool{},
-		hosts: map[string][]anchor{}, shorts: map[string][]anchor{},
+		hosts: map[string][]string{}, spaced: map[string][]string{}, loose: map[string][]string{}, named: map[string][]string{},
+		placed: map[[2]string]bool{}, spelled: map[string][]string{},
 		flats: map[string][]string{}, firsts: map[string][]string{}, bare: map[string][]string{},
 	}
 	m.names = n
@@ -154,16 +153,23 @@ func (n *names) elsewhere(name string) bool {
 func (n *names) anchors() {
 	add := func(service, spelling string) {
 		p := parsePlatform(spelling)
-		a := anchor{service, p.space, spelling}
 		if p.host != "" {
-			n.hosts[p.host] = append(n.hosts[p.host], a)
+			addTo(n.hosts, p.host, service)
+			addTo(n.spelled, p.host, spelling)
 		}
 		if p.host == spelling { // an operation, such as `order.Place`, has capital letters
 			n.spell(spelling, service)
 		}
-		if p.short != "" && !p.route {
-			n.shorts[p.short] = append(n.shorts[p.short], a)
+		switch {
+		case p.short == "" || p.route:
+			return
+		case p.space != "":
+			addTo(n.spaced, p.short+"."+p.space, service)
+			n.placed[[2]string{p.short, service}] = true
+		default:
+			addTo(n.loose, p.short, service)
 		}
+		addTo(n.named, p.short, service)
 	}
 	for _, f := range n.fragments {
 		for i := range f.Services {
@@ -208,8 +214,8 @@ func (n *names) mentions(observed bool) []mention {
 // settle decides on names. Of those that could be one service of the plan without a namespace, and have different
 // namespaces themselves, none can be told to be it.
 func (n *names) settle(list []mention, other func(*names, mention)) {
-	spaces := map[string][]mention{} // by the service that a name may mean
-	var open []mention
+	open := map[string][]mention{} // by the service that they may mean
+	var services []string
 	for _, x := range list {
 		if why := x.noService(); why != "" {
 			n.leave(x, why)
@@ -224,23 +230,26 @@ func (n *names) settle(list []mention, other func(*names, mention)) {
 		case service == "":
 			other(n, x)
 		case why == bySpace && x.space != "":
-			spaces[service] = append(spaces[service], x)
-			open = append(open, x)
+			if open[service] == nil {
+				services = append(services, service)
+			}
+			open[service] = append(open[service], x)
 		default:
 			n.join(x, service, why)
 		}
 	}
-	for _, x := range open {
-		service, why, _ := n.candidates(&x)
-		rivals := spaces[service]
-		if slices.ContainsFunc(rivals, func(y mention) bool { return y.space != x.space }) {
-			if x.name == rivals[0].name {
-				n.rivals(service, rivals)
+	for _, service := range services {
+		rivals := open[service]
+		if !slices.ContainsFunc(rivals, func(y mention) bool { return y.space != rivals[0].space }) {
+			for _, x := range rivals {
+				n.join(x, service, bySpace)
 			}
-			other(n, x)
 			continue
 		}
-		n.join(x, service, why)
+		n.rivals(service, rivals)
+		for _, x := range rivals {
+			other(n, x)
+		}
 	}
 }
 
@@ -249,27 +258,13 @@ const bySpace = "the service, with its namespace left out"
 
 // candidates gives the one service of the plan that a name means and why, or the several that it may mean.
 func (n *names) candidates(x *mention) (service, why string, several []string) {
-	named := func(list []anchor, fits func(anchor) bool) []string {
-		var found []string
-		for _, a := range list {
-			if fits(a) && !slices.Contains(found, a.service) {
-				found = append(found, a.service)
-			}
-		}
-		return found
-	}
-	shorts := n.shorts[x.short]
-	// A service whose namespace is known from one spelling is not that of another namespace.
-	elsewhere := func(service string) bool {
-		return x.space != "" && slices.ContainsFunc(shorts, func(a anchor) bool { return a.service == service && a.space != "" && a.space != x.space })
-	}
 	for _, tier := range []struct {
 		why  string
 		list []string
 	}{
-		{"the same host", named(n.hosts[x.host], func(anchor) bool { return x.host != "" })},
-		{"the same service and namespace", named(shorts, func(a anchor) bool { return x.space != "" && a.space == x.space })},
-		{bySpace, named(shorts, func(a anchor) bool { return x.short != "" && (a.space == "" || x.space == "") && !elsewhere(a.service) })},
+		{"the same host", n.hosts[x.host]},
+		{"the same service and namespace", n.spaced[x.short+"."+x.space]},
+		{bySpace, n.withoutSpace(x)},
 	} {
 		switch len(tier.list) {
 		case 0:
@@ -284,6 +279,15 @@ func (n *names) candidates(x *mention) (service, why string, several []string) {
 		return "", "", tier.list
 	}
 	return "", "", nil
+}
+
+// withoutSpace gives the services that a name may mean where one of the two has no namespace. A service whose namespace
+// is known from another spelling is not that of a further namespace.
+func (n *names) withoutSpace(x *mention) []string {
+	if x.space == "" {
+		return n.named[x.short]
+	}
+	return slices.DeleteFunc(slices.Clone(n.loose[x.short]), func(service string) bool { return n.placed[[2]string{x.short, service}] })
 }
 
 // configName gives a name that no plan knows the short spelling of its platform.
@@ -311,8 +315,11 @@ func (n *names) spell(spelling, service string) {
 	}
 }
 
+// several is how many candidates are remembered: more are told as others.
+const several = 16
+
 func addTo(index map[string][]string, key, service string) {
-	if !slices.Contains(index[key], service) {
+	if len(index[key]) < several && !slices.Contains(index[key], service) {
 		index[key] = append(index[key], service)
 	}
 }
@@ -349,8 +356,8 @@ func (n *names) join(x mention, service, why string) {
 	n.meant[x.name] = service
 	n.plan.Joined = append(n.plan.Joined, model.Joined{Name: x.name, Service: service, Why: why, At: x.at})
 	n.spell(x.name, service)
-	for _, a := range n.hosts[x.host] {
-		n.seen[a.spelling] = true
+	for _, spelling := range n.spelled[x.host] {
+		n.seen[spelling] = true
 	}
 }
 
@@ -377,7 +384,7 @@ func (n *names) rivals(service string, list []mention) {
 		n.leave(x, fmt.Sprintf("it may mean `%s`, as other names may", service))
 	}
 	f := unmatched.New(service, list[0].at, "`%s` may be %s, and is taken for none of them", service, or(all))
-	for _, x := range list[1:] {
+	for _, x := range list[1:min(len(list), most)] {
 		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("`%s` is named here", x.name), At: originOf(x.at)})
 	}
 	f.Help = fmt.Sprintf("say which under `aliases`: `%s: [%q]`", service, all[0])
@@ -388,10 +395,8 @@ func (n *names) rivals(service string, list []mention) {
 const most = 5
 
 func or(list []string) string {
-	rest := ""
-	if len(list) > most {
-		rest = fmt.Sprintf(" or %d more", len(list)-most)
-		list = list[:most]
+	if len(list) <= most {
+		return "`" + strings.Join(list, "` or `") + "`"
 	}
-	return "`" + strings.Join(list, "` or `") + "`" + rest
+	return "`" + strings.Join(list[:most], "` or `") + "` or others"
 }

@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 )
 
 // action is the metadata of a composite action.
@@ -185,5 +187,51 @@ func TestActionFitsReleases(t *testing.T) {
 		if in.Description == "" {
 			t.Errorf("the input %s has no description", name)
 		}
+	}
+}
+
+// What the README tells people to copy is what there is: the action with its inputs, the hook by its id.
+func TestReadmeFitsReleases(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var a action
+	read(t, filepath.Join(".ci", "action", "action.yml"), &a)
+	hooks := make(map[string]bool)
+	var list []struct{ ID string }
+	decode(t, ".pre-commit-hooks.yaml", &list)
+	for _, h := range list {
+		hooks[h.ID] = true
+	}
+	uses := 0
+	for _, block := range regexp.MustCompile("(?ms)^```yaml\n(- .*?)^```$").FindAllSubmatch(text, -1) {
+		var steps []struct {
+			Uses, Repo string
+			With       map[string]string
+			Hooks      []struct{ ID string }
+		}
+		if err := yaml.Unmarshal(block[1], &steps); err != nil {
+			t.Fatalf("%v in:\n%s", err, block[1])
+		}
+		for _, s := range steps {
+			if strings.HasPrefix(s.Uses, "budgetplan/budgetplan/.ci/action@") {
+				uses++
+				for input := range s.With {
+					if _, declared := a.Inputs[input]; !declared {
+						t.Errorf("the README gives the action an input %s, which it has not", input)
+					}
+				}
+			}
+			for _, h := range s.Hooks {
+				uses++
+				if !hooks[h.ID] {
+					t.Errorf("the README names a hook %s, which there is not", h.ID)
+				}
+			}
+		}
+	}
+	if uses < 2 {
+		t.Errorf("the README uses %d of the action and the hook", uses)
 	}
 }

@@ -19,13 +19,24 @@ var root = filepath.Join("..", "..")
 // read decodes a YAML file of the repository; a key that the type does not know is an error.
 func read(t *testing.T, file string, into any) {
 	t.Helper()
+	open(t, file, true, into)
+}
+
+// decode does the same and passes over keys that the type does not know.
+func decode(t *testing.T, file string, into any) {
+	t.Helper()
+	open(t, file, false, into)
+}
+
+func open(t *testing.T, file string, strict bool, into any) {
+	t.Helper()
 	f, err := os.Open(filepath.Join(root, file))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
 	d := yaml.NewDecoder(f)
-	d.KnownFields(true)
+	d.KnownFields(strict)
 	if err := d.Decode(into); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}

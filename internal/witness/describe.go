@@ -19,7 +19,8 @@ func Describe(p *model.Plan) string {
 		v := &p.Services[i]
 		fmt.Fprintf(&b, "service %s:%s calls %s\n", v.Name, keys(
 			val("before", v.Before), val("after", v.After), val("margin", v.Margin), val("server_timeout", v.ServerTimeout),
-			val("queue_timeout", v.QueueTimeout), val("honors", v.Honors)), flowText(p, v.Flow))
+			val("queue_timeout", v.QueueTimeout), val("default_deadline", v.DefaultDeadline), val("min_remaining", v.MinRemaining),
+			val("honors", v.Honors)), flowText(p, v.Flow))
 	}
 	for i := range p.Calls {
 		c := &p.Calls[i]

@@ -81,6 +81,44 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// No run exceeds the bounds: attempts the configured ones, its answer and its last work the longest of the root. Latencies
+// are left out, since the service that a run is about need not keep to its own; one that waits for others has a bound
+// from their limits, which hanging by itself breaks.
+func TestRunWithinBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := witness.RunPlans().Draw(t, "plan")
+		for i := range p.Calls {
+			c := &p.Calls[i]
+			c.Latency = model.Latency{}
+			// numbers.md 17 ends what is enforced with its caller; in a run what nobody waits for goes on.
+			c.Async, c.Stream = model.Val[bool]{}, model.Val[bool]{}
+			for k := range p.Calls[i].Waiters {
+				p.Calls[i].Waiters[k].Hedge = model.Hedge{} // the bounds have one copy last as long as all (numbers.md 2)
+			}
+		}
+		f := witness.Fates(p).Draw(t, "fate")
+		g, _ := solver.Compile(p)
+		sol := solver.Solve(g, solver.Options{})
+		root := rapid.IntRange(0, len(g.Roots)-1).Draw(t, "root")
+		r, ok := play(t, p, root, f, false)
+		if !ok {
+			return
+		}
+		bounds, leaf := sol.Roots[root], false
+		for i := range p.Services {
+			leaf = leaf || p.Services[i].Name == f.Service && g.Nodes[i].Leaf
+		}
+		if leaf && (r.Answer > ns(bounds.Wait) || r.Ends > ns(bounds.WorkEnds)) {
+			t.Fatalf("%+v, root %d: answer at most %v, work ends by %v:\n%s\n%s", f, root, bounds.Wait, bounds.WorkEnds, r, witness.Describe(p))
+		}
+		for i := range p.Services {
+			if v := r.Services[p.Services[i].Name]; v != nil && int64(v.Starts) > sol.Nodes[i].Attempts.Configured {
+				t.Fatalf("%+v, root %d: `%s` at most %d times:\n%s\n%s", f, root, p.Services[i].Name, sol.Nodes[i].Attempts.Configured, r, witness.Describe(p))
+			}
+		}
+	})
+}
+
 func fate(service string, seconds float64) witness.Fate {
 	if math.IsInf(seconds, 1) {
 		return witness.Fate{Service: service, Takes: witness.Never}

@@ -70,8 +70,8 @@ const (
 	passHeight = 4
 )
 
-// maxPlaces bounds the places of a picture: more is no picture any more, and would take minutes to order.
-const maxPlaces = 20000
+// maxPlaces bounds the places of a picture, which are ordered in a second or two: more is no picture any more.
+const maxPlaces = 100_000
 
 // TooLargeError says that a plan has more than a picture can show.
 type TooLargeError struct {

@@ -173,7 +173,7 @@ func TestCycleInPictures(t *testing.T) {
 
 // A plan that is too large is refused, not drawn for minutes.
 func TestTooLarge(t *testing.T) {
-	p := &model.Plan{Services: make([]model.Service, 20001), Calls: make([]model.Call, 20001)}
+	p := &model.Plan{Services: make([]model.Service, 100_001), Calls: make([]model.Call, 100_001)}
 	for i := range p.Calls {
 		p.Services[i].Name = fmt.Sprint(i)
 		p.Calls[i] = model.Call{From: 0, To: model.ServiceID(i), Waiters: make([]model.Waiter, 1)}
@@ -191,6 +191,17 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
+// So are charts of a plan in which everybody is a root.
+func TestTooManyCharts(t *testing.T) {
+	p := &model.Plan{Services: make([]model.Service, 15000)}
+	g, _ := solver.Compile(p)
+	in := &render.Input{Plan: p, Graph: g, Solution: solver.Solve(g, solver.Options{})}
+	var large *diagram.TooLargeError
+	if err := diagram.WaterfallText.Write(new(bytes.Buffer), []*render.Input{in}); !errors.As(err, &large) || large.Most >= large.Count {
+		t.Errorf("15,000 charts: %v", err)
+	}
+}
+
 // Nothing to draw is an empty picture, and several plans are one.
 func TestNoPlanAndSeveral(t *testing.T) {
 	in := load(t, []byte(examplePlans(t)["product"]))
@@ -198,6 +209,22 @@ func TestNoPlanAndSeveral(t *testing.T) {
 		none, one, two := read(t, svg(t, r, &render.Input{})), read(t, svg(t, r, in)), read(t, svg(t, r, in, in))
 		if two.h <= one.h || one.h <= none.h || len(two.overlaps(r == diagram.SVG)) > 0 {
 			t.Errorf("%s: heights of none, one and two plans: %v, %v, %v; %q", r.Title, none.h, one.h, two.h, two.overlaps(r == diagram.SVG))
+		}
+	}
+	a, b := *in, *in
+	a.Name, b.Name = "one.yaml", "two.yaml"
+	for _, r := range []*render.Renderer{diagram.SVG, diagram.WaterfallSVG, diagram.WaterfallText} {
+		var out bytes.Buffer
+		if err := r.Write(&out, []*render.Input{&a, &b}); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); strings.Count(got, a.Name) != 1 || strings.Index(got, a.Name) > strings.Index(got, b.Name) {
+			t.Errorf("%s: several plans are not named", r.Title)
+		}
+		if r != diagram.WaterfallText {
+			if found := read(t, out.Bytes()).overlaps(r == diagram.SVG); len(found) > 0 {
+				t.Errorf("%s: %q", r.Title, found)
+			}
 		}
 	}
 	if got := text(t, &render.Input{}); got != "" {

@@ -29,8 +29,11 @@ func TestExcerpt(t *testing.T) {
 		{"byte order mark", "\ufeffa: 1\n", diag.Span{Line: 1, Col: 1, EndCol: 2}, "a: 1", "^", false},
 		{"no text", "a\xff\xfe: 1\n", diag.Span{Line: 1, Col: 6}, "a\ufffd\ufffd: 1", "     ^", false},
 		{"terminal escapes", "a\x1b[2J: 1\n", diag.Span{Line: 1, Col: 1}, "a\ufffd[2J: 1", "^", false},
-		{"late in a long line", long, diag.Span{Line: 1, Col: 301, EndCol: 308},
-			"…" + strings.Repeat("a", 39) + "timeout" + strings.Repeat("b", 54) + "…", strings.Repeat(" ", 40) + "^^^^^^^", false},
+		{
+			"late in a long line", long,
+			diag.Span{Line: 1, Col: 301, EndCol: 308},
+			"…" + strings.Repeat("a", 39) + "timeout" + strings.Repeat("b", 54) + "…", strings.Repeat(" ", 40) + "^^^^^^^", false,
+		},
 		{"early in a long line", long, diag.Span{Line: 1, Col: 2, EndCol: 3}, strings.Repeat("a", 100) + "…", " ^", false},
 		{"empty line", "a\n\nb\n", diag.Span{Line: 2, Col: 1}, "", "^", false},
 		{"line too high", "a\n", diag.Span{Line: 3, Col: 1}, "", "", true},

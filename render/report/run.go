@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/budgetplan/budgetplan/render"
 	"github.com/budgetplan/budgetplan/solver"
@@ -18,7 +17,7 @@ import (
 func RunTable(w io.Writer, r *render.Run) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s\n%s\n\n", wrapped(clean(r.Sentence())), wrapped(clean(r.Remedy())))
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t := NewColumns(out)
 	cells := func(name, a, b string) {
 		if r.Same() {
 			fmt.Fprintf(t, "%s\t%s\n", name, a)
@@ -44,7 +43,7 @@ func RunTable(w io.Writer, r *render.Run) error {
 		return err
 	}
 	out.WriteByte('\n')
-	t = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t = NewColumns(out)
 	fmt.Fprint(t, "service\tstarts\twork\torphaned\tat once\n")
 	for _, n := range runServices(r) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", clean(r.ServiceName(n)),

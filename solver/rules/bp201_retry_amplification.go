@@ -22,15 +22,8 @@ var RetryAmplification = &diag.Code{
 var retryAmplification = &Rule{
 	Code: RetryAmplification, Run: runRetryAmplification,
 	Default: func(d *diag.Default, n int) string {
-		return fmt.Sprintf("%s retries by itself: %s more attempts than `max_amplification` allows", d.Platform, mayGet(n))
+		return fmt.Sprintf("`%s` retries by itself: %s may get more attempts than `max_amplification` allows", d.Platform, counted(int64(n), "service"))
 	},
-}
-
-func mayGet(n int) string {
-	if n == 1 {
-		return "1 service may get"
-	}
-	return thousands(int64(n)) + " services may get"
 }
 
 // The attempts at a service per request above which BP201 warns and errs, where nobody says otherwise.

@@ -17,7 +17,7 @@ var NestedRetries = &diag.Code{
 var nestedRetries = &Rule{
 	Code: NestedRetries, Run: runNestedRetries,
 	Default: func(d *diag.Default, n int) string {
-		return fmt.Sprintf("%s retries by itself: %s below another layer that retries", d.Platform, retry(n))
+		return fmt.Sprintf("`%s` retries by itself: %s below another layer that retries", d.Platform, retry(n))
 	},
 }
 

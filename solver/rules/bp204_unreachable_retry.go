@@ -18,9 +18,9 @@ var unreachableRetry = &Rule{
 	Code: UnreachableRetry, Run: func(p *Pass) { p.retrying(p.unreachable) },
 	Default: func(d *diag.Default, n int) string {
 		if n == 1 {
-			return fmt.Sprintf("%s retries by itself: 1 call has no time for it when its callee hangs", d.Platform)
+			return fmt.Sprintf("`%s` retries by itself: 1 call has no time for it when its callee hangs", d.Platform)
 		}
-		return fmt.Sprintf("%s retries by itself: %s calls have no time for it when their callee hangs", d.Platform, thousands(int64(n)))
+		return fmt.Sprintf("`%s` retries by itself: %s calls have no time for it when their callee hangs", d.Platform, thousands(int64(n)))
 	},
 }
 
@@ -41,7 +41,7 @@ func (p *Pass) unreachable(l solver.LegID) {
 	if whole {
 		f.Message += fmt.Sprintf("its first attempt uses the whole timeout of %s", leg.Timeout)
 	} else {
-		low, _ := waits(&w.Backoff, t.Possible)
+		low, _ := w.Backoff.Sum(t.Possible)
 		f.Message += fmt.Sprintf("%s = %s, and %s ends it", times(t.Possible, "attempt", cost)+backoffText(low),
 			cost.Mul(t.Possible).Add(low), stop)
 	}

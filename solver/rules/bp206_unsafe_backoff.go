@@ -20,7 +20,7 @@ var unsafeBackoff = &Rule{
 		p.retrying(func(l solver.LegID) { p.badBackoff(l, p.backoffLimit(l, waited)) })
 	},
 	Default: func(d *diag.Default, n int) string {
-		return fmt.Sprintf("%s retries by itself: %s without jitter, without back-off, or with too much of it", d.Platform, retry(n))
+		return fmt.Sprintf("`%s` retries by itself: %s without jitter, without back-off, or with too much of it", d.Platform, retry(n))
 	},
 }
 
@@ -148,12 +148,12 @@ func (p *Pass) longWaits(l solver.LegID, limit bound) {
 	}
 	most := int64(1)
 	for n := int64(2); n < min(leg.Attempts, manyAttempts); n++ {
-		if _, sum := waits(&w.Backoff, n-1); sum >= limit.Duration {
+		if _, sum := w.Backoff.Sum(n - 1); sum >= limit.Duration {
 			break
 		}
 		most = n
 	}
-	_, sum := waits(&w.Backoff, most-1)
+	_, sum := w.Backoff.Sum(most - 1)
 	f.Fixes = []diag.Fix{p.retriesFix(l, most)}
 	f.Help = fmt.Sprintf("give `%s` %s", id, retriesText(most))
 	if most > 1 {

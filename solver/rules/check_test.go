@@ -235,6 +235,8 @@ services:
 		{"preset: strict, rules: {BP116: info}", rules.Options{}, diag.Error, diag.Info, ""},
 		{"rules: {BP888: off}", rules.Options{}, diag.Error, diag.Info, "the policy sets `BP888`, which is no finding"},
 		{"rules: {invented-timeout: off}", rules.Options{Codes: solver.Codes}, diag.Error, diag.Info, "the policy sets `invented-timeout`, which is no finding"},
+		{"rules: {BP099: off}", rules.Options{Codes: solver.Codes}, diag.Error, diag.Info, "the policy sets `BP099`, which is no finding"},
+		{"rules: {BP099: off}", rules.Options{}, diag.Error, diag.Info, ""},
 		{"rules: {cycle: warning}", rules.Options{Codes: solver.Codes}, diag.Error, diag.Info, ""},
 	} {
 		t.Run(c.policy, func(t *testing.T) {

@@ -147,20 +147,6 @@ func sameCause(o *diag.Origin) any {
 	return o.Span
 }
 
-// waits adds the bounds of the waits before count retries.
-func waits(b *model.Backoff, count int64) (lo, hi model.Duration) {
-	if count <= 0 || !b.Set() {
-		return 0, 0
-	}
-	steady := b.Steady(count)
-	for k := int64(1); k < steady; k++ {
-		l, h := b.Wait(k)
-		lo, hi = lo.Add(l), hi.Add(h)
-	}
-	l, h := b.Wait(steady)
-	return lo.Add(l.Mul(count - steady + 1)), hi.Add(h.Mul(count - steady + 1))
-}
-
 // stopText names the limit that stops the attempts of a leg, with its place.
 func (p *Pass) stopText(l solver.LegID) (string, *diag.Origin) {
 	leg, t, _, w := p.call(l)

@@ -83,7 +83,7 @@ func unknownRules(plan *model.Plan, opt Options) []diag.Finding {
 	}
 	var found []diag.Finding
 	for key, s := range plan.Policy.Rules {
-		if known[key] || otherStage(key) || len(opt.Codes) == 0 && !strings.HasPrefix(key, "BP") {
+		if known[key] || len(opt.Codes) == 0 && (otherStage(key) || !strings.HasPrefix(key, "BP")) {
 			continue
 		}
 		f := BadIgnore.New("policy", s.Span(), "the policy sets `%s`, which is no finding", key)

@@ -5,13 +5,13 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/render"
+	"github.com/budgetplan/budgetplan/render/report"
 	"github.com/budgetplan/budgetplan/solver"
 )
 
@@ -144,7 +144,7 @@ func (c *common) planSubjects() (names []string) {
 }
 
 func explainDefaults(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := report.NewColumns(out)
 	fmt.Fprintln(w, "key\tdefault\twhy")
 	for _, d := range solver.Defaults {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", d.Field, d.Value, d.Source)
@@ -232,16 +232,16 @@ func (e explainer) service(n solver.NodeID) {
 	s, t := &in.Plan.Services[n], &in.Solution.Nodes[n]
 	fmt.Fprintf(e.w, "%s  %s\n", s.Name, s.At)
 	fmt.Fprintf(e.w, "  received %s, needs %s, may be busy %s\n", bound(t.Received), need(t.Need), bound(t.Busy))
-	fmt.Fprintf(e.w, "  attempts per request: configured %d, time-limited %d, with retry budgets %.4g\n",
-		t.Attempts.Configured, t.Attempts.TimeLimited, t.Attempts.Budgeted)
+	fmt.Fprintf(e.w, "  attempts per request: configured %s, time-limited %s, with retry budgets %.4g\n",
+		times(t.Attempts.Configured), times(t.Attempts.TimeLimited), t.Attempts.Budgeted)
 	legs := in.Graph.In(n)
 	if len(legs) == 0 {
 		fmt.Fprintln(e.w, "  nobody calls it")
 	}
 	for _, l := range legs {
 		leg, lt := &in.Graph.Legs[l], &in.Solution.Legs[l]
-		fmt.Fprintf(e.w, "  called by %s: %s, waits %s, attempts reaching it %d\n", in.Graph.LegName(l),
-			count(int(min(leg.Attempts, solver.MaxCount)), "attempt"), bound(lt.Wait), lt.Amplification.Configured)
+		fmt.Fprintf(e.w, "  called by %s: %s, waits %s, attempts reaching it %s\n", in.Graph.LegName(l),
+			count(int(min(leg.Attempts, solver.MaxCount)), "attempt"), bound(lt.Wait), times(lt.Amplification.Configured))
 	}
 }
 

@@ -122,7 +122,11 @@ func draw(w io.Writer, plans []*render.Input, kind render.Kind, format, layout s
 	}
 	err := ours.Write(w, plans)
 	if large := (*diagram.TooLargeError)(nil); errors.As(err, &large) {
-		return usage("write `--format dot` and draw a part of it", "%s", large)
+		help := "write `--format dot`, and draw a part of it"
+		if kind == render.Waterfall {
+			help = "plan the entrypoints that matter in files of their own"
+		}
+		return usage(help, "%s", large)
 	}
 	return err
 }

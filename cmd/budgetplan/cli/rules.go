@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
 	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/render/docs"
+	"github.com/budgetplan/budgetplan/render/report"
 	"github.com/budgetplan/budgetplan/solver/rules"
 	"github.com/budgetplan/budgetplan/testdata"
 )
@@ -24,7 +24,7 @@ func newRules() *cobra.Command {
   budgetplan explain BP101`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			w := report.NewColumns(cmd.OutOrStdout())
 			for _, c := range pipeline.Codes() {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.ID, c.Name, c.Severity, c.Summary)
 			}

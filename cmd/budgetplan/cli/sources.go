@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/render"
 	"github.com/budgetplan/budgetplan/render/config"
+	"github.com/budgetplan/budgetplan/render/report"
 )
 
 // writeSources says what each file gave, which of its names were joined to a service of another name, which to none, and
@@ -21,7 +21,7 @@ func writeSources(r *pipeline.Result) func(io.Writer, bool, int) error {
 			if i > 0 {
 				fmt.Fprintln(out)
 			}
-			s := &sourceLister{Writer: tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), in: in, used: map[string]int{}, template: pipeline.Templates(in.Source)}
+			s := &sourceLister{Columns: report.NewColumns(out), in: in, used: map[string]int{}, template: pipeline.Templates(in.Source)}
 			values := s.values()
 			s.files()
 			s.names("joined", in.Plan.Joined)
@@ -37,7 +37,7 @@ func writeSources(r *pipeline.Result) func(io.Writer, bool, int) error {
 
 // sourceLister writes what is known of where one plan comes from.
 type sourceLister struct {
-	*tabwriter.Writer
+	*report.Columns
 	in *render.Input
 	// used counts the values of each file.
 	used     map[string]int

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -247,7 +246,7 @@ func (d *difference) json(w io.Writer) error {
 }
 
 func (d *difference) table(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := report.NewColumns(out)
 	for _, part := range []struct {
 		title string
 		rows  []row

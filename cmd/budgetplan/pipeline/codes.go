@@ -14,7 +14,7 @@ import (
 
 // Codes gives every finding that any stage raises, once each, by id.
 func Codes() []*diag.Code {
-	codes := slices.Concat(yamlsrc.Codes, merge.Codes, solver.Codes, []*diag.Code{all.Unrecognised, rules.BadIgnore})
+	codes := slices.Concat(yamlsrc.Codes, merge.Codes, solver.Codes, rules.Codes, []*diag.Code{all.Unrecognised})
 	for _, im := range all.List {
 		codes = append(codes, im.Codes...)
 	}
