@@ -90,9 +90,11 @@ func (l Latency) Quantile(p Fraction) (d Val[Duration], used Fraction, exact boo
 		return l.Exact, Whole, true
 	}
 	best, used := Val[Duration]{}, Fraction(0)
-	for _, pt := range slices.Concat(l.Points, l.Histogram) {
-		if pt.P >= p && (!best.Set() || pt.P < used || pt.P == used && pt.V.V < best.V) {
-			best, used = pt.V, pt.P
+	for _, points := range [...][]Point{l.Points, l.Histogram} {
+		for _, pt := range points {
+			if pt.P >= p && (!best.Set() || pt.P < used || pt.P == used && pt.V.V < best.V) {
+				best, used = pt.V, pt.P
+			}
 		}
 	}
 	if best.Set() {

@@ -54,9 +54,10 @@ type Entrypoint struct {
 	Percentile Val[Fraction]
 	Overhead   Val[Duration]
 	Timeout    Val[Duration]
-	// Attempts of the client, the first included; RetriesKey remembers which spelling was written.
-	Attempts Val[int32]
-	Rate     Val[float64] // requests a second
+	// Attempts of the client, the first included. RetriesKey is the key that was written: `retries` or `attempts`.
+	Attempts   Val[int32]
+	RetriesKey string
+	Rate       Val[float64] // requests a second
 	// Call names the first service; in a fragment To is resolved by merge from CallName.
 	Call    ServiceID
 	CallAt  diag.Span

@@ -1,6 +1,10 @@
 package render
 
-import "github.com/budgetplan/budgetplan/model"
+import (
+	"fmt"
+
+	"github.com/budgetplan/budgetplan/model"
+)
 
 // Brief prints a time for people: to 1 µs below 1 ms, to 0.1 ms below 1 s, to 1 ms below ten minutes, to 1 s above.
 // Up rounds it up, as what is needed or waited for, else down, as what is given; no time becomes 0. It gives
@@ -28,4 +32,12 @@ func Brief(d model.Duration, up bool) string {
 		cut = cut.Add(step)
 	}
 	return cut.String()
+}
+
+// Counted writes a number with its noun: "1 error", "2 errors".
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -22,10 +22,12 @@ const (
 
 // Renderer writes one format. What it cannot express it says in the output, never dropping it silently.
 type Renderer struct {
-	Name   string
-	Kind   Kind
-	Title  string
-	Render func(io.Writer, *Input) error
+	Name  string
+	Kind  Kind
+	Title string
+	// Allowed is set where the format shows LegTimes.Allowed, which the solver makes on demand.
+	Allowed bool
+	Render  func(io.Writer, *Input) error
 	// Together writes the several plans of one run as one document; nil where Render after Render is one.
 	Together func(io.Writer, []*Input) error
 }

@@ -193,7 +193,7 @@ func (p *allowing) call(id LegID, has room) {
 		}
 	} else {
 		n, waits := l.planned(&p.sol.Legs[id])
-		measured, known := p.measured(p.gr.percentile, id)
+		measured, known := p.measured(p.gr, id)
 		to = has.through(func(d model.Duration) model.Duration {
 			d = d.Div(l.Repeat).Sub(waits).Div(n)
 			switch {

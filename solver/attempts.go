@@ -27,8 +27,8 @@ func (s *solve) attempts() {
 	for i := range s.g.Legs {
 		from, own := &s.sol.Nodes[s.g.Legs[i].From].Attempts, &w.own[i]
 		s.sol.Legs[i].Amplification = Counts{
-			Configured:  mulCount(from.Configured, own.configured),
-			TimeLimited: mulCount(from.TimeLimited, own.limited),
+			Configured:  MulCount(from.Configured, own.configured),
+			TimeLimited: MulCount(from.TimeLimited, own.limited),
 			Budgeted:    min(from.Budgeted*own.budgeted, float64(MaxCount)),
 		}
 	}
@@ -56,21 +56,16 @@ func (s *solve) eachRoot(w *weights) {
 // perCall is what one request at the caller sends through one leg.
 func (s *solve) perCall(id LegID) weight {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
-	n := l.Attempts
-	if !l.RetryOn.Reaches() {
-		n = 1 // a retry of what was never begun reaches nobody
-	}
-	many := mulCount(l.Repeat, l.FanOut)
-	sent := mulCount(saturate(n), l.Copies)
+	many, sent := MulCount(l.Repeat, l.FanOut), l.Multiplies()
 	budgeted := float64(sent)
 	if l.Budget >= 0 {
 		budgeted = min(budgeted, 1+l.Budget.Float())
 	}
-	limited := mulCount(mulCount(t.Possible, s.copiesInTime(l, t)), many)
+	limited := MulCount(MulCount(t.Possible, s.copiesInTime(l, t)), many)
 	return weight{
 		to:         l.To,
 		paths:      1,
-		configured: mulCount(sent, many),
+		configured: MulCount(sent, many),
 		limited:    limited,
 		budgeted:   budgeted * float64(many),
 		visits:     float64(many),
@@ -175,8 +170,8 @@ func (s *solve) through(id LegID) []weight {
 		v := s.perCall(s.g.Nodes[w.to].Waiter)
 		w = weight{
 			to:         v.to,
-			configured: mulCount(w.configured, v.configured),
-			limited:    mulCount(w.limited, v.limited),
+			configured: MulCount(w.configured, v.configured),
+			limited:    MulCount(w.limited, v.limited),
 			budgeted:   w.budgeted * v.budgeted,
 			visits:     w.visits * v.visits,
 			waited:     v.waited.Mul(w.limited),
@@ -210,8 +205,8 @@ func (w weight) most(v weight) weight {
 	return w
 }
 
-// mulCount multiplies two counts, stopping at MaxCount.
-func mulCount(a, b int64) int64 {
+// MulCount multiplies two counts, stopping at MaxCount.
+func MulCount(a, b int64) int64 {
 	if a == 0 || b == 0 {
 		return 0
 	}
@@ -298,8 +293,8 @@ func (p *rootPass) enter(root *Root) {
 }
 
 func (x *reachedBy) add(from *reachedBy, w *weight) {
-	x.configured = saturate(x.configured + mulCount(from.configured, w.configured))
-	x.limited = saturate(x.limited + mulCount(from.limited, w.limited))
+	x.configured = saturate(x.configured + MulCount(from.configured, w.configured))
+	x.limited = saturate(x.limited + MulCount(from.limited, w.limited))
 	x.budgeted = min(x.budgeted+from.budgeted*w.budgeted, float64(MaxCount))
 	x.visits = min(x.visits+from.visits*w.visits, float64(MaxCount))
 	x.waited = x.waited.Add(w.waited.Mul(from.limited))

@@ -79,21 +79,21 @@ func compileLeg(call *model.Call, id model.CallID, w int32, from, to NodeID, las
 // facts computes what the passes of Solve would otherwise look up in the plan, call by call.
 func (l *Leg) facts(call *model.Call, w *model.Waiter) {
 	l.propagates = w.Propagates.Or(0)
-	l.backoffLow, l.backoffSum = backoffSum(&w.Backoff, l.Attempts-1)
+	l.backoffLow, l.backoffSum = w.Backoff.Sum(l.Attempts - 1)
 	l.most = model.Unknown
 	l.ownPercentile = call.Percentile.Set()
 	if !l.Last {
 		return
 	}
 	l.most, l.least = call.Latency.Most().Or(model.Unknown), call.Latency.Least().Or(0)
-	l.measured, l.hasMeasured = measured(call, DefaultPercentile)
+	l.measured, l.hasMeasured = measured(call, call.Percentile.Or(DefaultPercentile))
 	_, patience := l.limits()
 	l.falseTimeout, l.falseKnown = falseTimeout(call, patience)
 }
 
-// measured is the latency at the call's percentile, else at the given one, with headroom unless it is exact.
+// measured is a call's latency at a percentile, with headroom unless it is exact.
 func measured(call *model.Call, percentile model.Fraction) (model.Duration, bool) {
-	d, _, exact := call.Latency.Quantile(call.Percentile.Or(percentile))
+	d, _, exact := call.Latency.Quantile(percentile)
 	switch {
 	case !d.Set():
 		return 0, false
@@ -115,9 +115,6 @@ func falseTimeout(call *model.Call, patience model.Duration) (share float64, kno
 	}
 	return hi.Float(), true
 }
-
-// backoffSum adds the bounds of the waits before count retries.
-func backoffSum(b *model.Backoff, count int64) (lo, hi model.Duration) { return b.Sum(count) }
 
 // minLeft resolves `min_remaining`: a percentile is taken from the call's latency, without headroom, and asks
 // for nothing where that is unknown.

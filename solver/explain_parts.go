@@ -156,7 +156,7 @@ func (e *explainer) need() {
 // oneLine explains what one attempt needs: measured with headroom, or by the callee's structure.
 func (e *explainer) oneLine() {
 	p := e.call.Percentile.Or(e.gr.percentile)
-	measured, known := e.measured(p, e.id)
+	measured, known := e.measured(e.gr, e.id)
 	parts := []func(){}
 	if known {
 		d, used, exact := e.call.Latency.Quantile(p)

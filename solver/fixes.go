@@ -36,6 +36,15 @@ type fixer struct {
 	slo  model.Duration
 	ask  *whatIf
 	out  []RootFix
+	// short has the retries and neighbours that are not enough by themselves, nodes whose margins are not.
+	short []shortFix
+	nodes []NodeID
+}
+
+// shortFix is a change that is not enough by itself.
+type shortFix struct {
+	fix RootFix
+	c   change
 }
 
 // candidate is a critical node or leg with the root's need per unit of its own.
@@ -57,7 +66,8 @@ func (f *fixer) run() []RootFix {
 		f.drop(c.leg)
 		f.latency(c.leg)
 	}
-	f.margins()
+	f.margins(nil)
+	f.pairs()
 	need := f.sol.Roots[f.root].Need.V
 	f.out = append(f.out, RootFix{Kind: FixSLO, Node: -1, Leg: -1, Other: -1, Time: need, Need: need, Feasible: true})
 	slices.SortStableFunc(f.out, func(a, b RootFix) int {
@@ -67,7 +77,10 @@ func (f *fixer) run() []RootFix {
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Need, b.Need)*sign(a.Feasible))
+		if a.With != nil && b.With != nil {
+			return byChange(a, b)
+		}
+		return cmp.Or(cmp.Compare(a.size(), b.size()), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Need, b.Need)*sign(a.Feasible))
 	})
 	return f.out
 }
@@ -141,13 +154,24 @@ func (f *fixer) need(c change) model.Duration { return f.ask.root(f.root, c).V }
 
 // margin finds the largest margin of one service with which the root fits, rounded down to a part per million.
 func (f *fixer) margin(n NodeID) {
+	fix, c, ok := f.marginOf(n)
+	if ok && !f.try(fix, c) {
+		f.nodes = append(f.nodes, n)
+	}
+}
+
+// marginOf is the largest margin of a service with which the root fits once others changes are made; ok is false for a
+// service without one.
+func (f *fixer) marginOf(n NodeID, others ...change) (fix RootFix, c change, ok bool) {
 	m := f.g.Nodes[n].Margin
 	if m == (model.Margin{}) {
-		return
+		return fix, c, false
 	}
 	set := func(share model.Fraction) change { return change{leg: -1, node: n, what: setMargin, share: share} }
-	share := f.share(m, func(share model.Fraction) model.Duration { return f.need(set(share)) })
-	f.try(RootFix{Kind: FixMargin, Node: n, Leg: -1, Other: -1, Margin: share}, set(share))
+	share := f.share(m, func(share model.Fraction) model.Duration {
+		return f.ask.root(f.root, append(others[:len(others):len(others)], set(share))...).V
+	})
+	return RootFix{Kind: FixMargin, Node: n, Leg: -1, Other: -1, Margin: share}, set(share), true
 }
 
 // share is the largest share up to the margin's own that fits, 0 where none does.
@@ -160,8 +184,8 @@ func (f *fixer) share(m model.Margin, need func(model.Fraction) model.Duration) 
 	return model.Fraction(max(0, x))
 }
 
-// margins finds one margin for every service with which the root fits.
-func (f *fixer) margins() {
+// margins finds one margin for every service with which the root fits, once a change that is not enough is made.
+func (f *fixer) margins(with *shortFix) {
 	var top model.Margin
 	for i := range f.g.Nodes {
 		if f.g.Nodes[i].Waiter < 0 && f.gr.has(NodeID(i)) {
@@ -172,35 +196,46 @@ func (f *fixer) margins() {
 	if top == (model.Margin{}) {
 		return
 	}
+	var changes []change
+	if with != nil {
+		changes = append(changes, with.c)
+	}
 	need := func(share model.Fraction) model.Duration {
-		return f.with(model.Margin{Share: share}).Add(f.g.Roots[f.root].Overhead)
+		return f.with(model.Margin{Share: share}, changes).Add(f.g.Roots[f.root].Overhead)
 	}
 	share := f.share(top, need)
 	fix := RootFix{Kind: FixMargins, Node: -1, Leg: -1, Other: -1, Margin: share, Need: need(share)}
 	fix.Feasible = fix.Need <= f.slo
-	if fix.Need < f.sol.Roots[f.root].Need.V {
+	switch {
+	case with != nil:
+		f.together(*with, fix)
+	case fix.Need < f.sol.Roots[f.root].Need.V:
 		f.out = append(f.out, fix)
 	}
 }
 
-// with computes the root's need with one margin at every service.
-func (f *fixer) with(m model.Margin) model.Duration {
+// with computes the root's need with one margin at every service, and the changes made.
+func (f *fixer) with(m model.Margin, changes []change) model.Duration {
 	node, leg := make([]Need, len(f.g.Nodes)), make([]Need, len(f.g.Legs))
-	for i := len(f.g.Order) - 1; i >= 0; i-- {
-		n := f.g.Order[i]
+	f.g.up(func(n NodeID) {
 		if !f.gr.has(n) {
-			continue
+			return
 		}
-		f.g.Out(n, func(l LegID) { leg[l] = f.legNeed(l, f.oneNeed(f.gr, l, node[f.g.Legs[l].To])) })
+		f.g.Out(n, func(l LegID) { leg[l] = f.ask.legAbove(l, node[f.g.Legs[l].To], changes) })
 		node[n] = f.gr.node[n]
 		if s := &f.g.Nodes[n]; !s.Leaf {
 			calls := f.foldNeed(s.flowAt, func(l LegID) Need { return leg[l] })
+			for i := range changes {
+				if changes[i].leg < 0 && changes[i].node == n {
+					calls.V = max(0, calls.V.Sub(changes[i].value)) // neighbours made parallel
+				}
+			}
 			if s.Waiter < 0 {
 				calls.V = m.Gross(calls.V)
 			}
 			node[n] = Need{s.Local().Add(calls.V), calls.Known}.settle()
 		}
-	}
+	})
 	return node[f.g.Roots[f.root].Node].V
 }
 
@@ -220,7 +255,7 @@ func (f *fixer) retry(id LegID) {
 			hi = mid
 		}
 	}
-	f.try(RootFix{Kind: FixRetry, Leg: id, Node: -1, Other: -1, Attempts: lo}, set(lo))
+	f.tryShort(RootFix{Kind: FixRetry, Leg: id, Node: -1, Other: -1, Attempts: lo}, set(lo))
 }
 
 // optional caps a call so that the root fits.
@@ -239,7 +274,7 @@ func (f *fixer) optional(id LegID) {
 // parallel runs two neighbours of a sequence beside each other.
 func (f *fixer) parallel(n NodeID) {
 	f.neighbours(f.g.Nodes[n].flowAt, func(a, b LegID, gain model.Duration) {
-		f.try(RootFix{Kind: FixParallel, Node: n, Leg: a, Other: b}, change{leg: -1, node: n, what: cutFlow, value: gain})
+		f.tryShort(RootFix{Kind: FixParallel, Node: n, Leg: a, Other: b}, change{leg: -1, node: n, what: cutFlow, value: gain})
 	})
 }
 
@@ -274,7 +309,7 @@ func (f *fixer) drop(id LegID) {
 // latency finds the latency target, headroom taken off, with which the root fits.
 func (f *fixer) latency(id LegID) {
 	l := &f.g.Legs[id]
-	measured, known := f.measured(f.gr.percentile, id)
+	measured, known := f.measured(f.gr, id)
 	if !known || l.Optional || measured != f.gr.one[id].V {
 		return
 	}

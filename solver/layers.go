@@ -61,7 +61,7 @@ func NewAmplifier(g *Graph, at NodeID, root int32) *Amplifier {
 	a.back = make([]int64, len(a.above))
 	a.back[len(a.above)-1] = 1
 	for i := len(a.above) - 2; i >= 0; i-- {
-		a.each(i, func(to int32, n int64) { a.back[i] = saturate(a.back[i] + mulCount(n, a.back[to])) })
+		a.each(i, func(to int32, n int64) { a.back[i] = saturate(a.back[i] + MulCount(n, a.back[to])) })
 	}
 	return a
 }
@@ -123,7 +123,7 @@ func (l *Leg) Multiplies() int64 {
 	if !l.RetryOn.Reaches() {
 		n = 1 // a retry of what was never begun reaches nobody
 	}
-	return mulCount(saturate(n), l.Copies)
+	return MulCount(saturate(n), l.Copies)
 }
 
 // Set gives a layer another number of attempts in every count that follows; 1 ends its hedging too, and 0 gives
@@ -147,8 +147,8 @@ func (a *Amplifier) Without(layer LegID) int64 {
 		leg := &a.g.Legs[layer]
 		from, to := a.local[leg.From], a.local[leg.To]
 		if calls := a.calls[from]; calls != nil {
-			added := a.perCall(layer) - mulCount(leg.Repeat, leg.FanOut)
-			return all - mulCount(mulCount(a.reach[from], added), a.back[to])
+			added := a.perCall(layer) - MulCount(leg.Repeat, leg.FanOut)
+			return all - MulCount(MulCount(a.reach[from], added), a.back[to])
 		}
 	}
 	a.Set(layer, 1)
@@ -167,7 +167,7 @@ func (a *Amplifier) arrive() []int64 {
 	}
 	for i := range a.above[:len(a.above)-1] {
 		if reach[i] > 0 {
-			a.each(i, func(to int32, n int64) { reach[to] = saturate(reach[to] + mulCount(reach[i], n)) })
+			a.each(i, func(to int32, n int64) { reach[to] = saturate(reach[to] + MulCount(reach[i], n)) })
 		}
 	}
 	return reach
@@ -230,5 +230,5 @@ func (a *Amplifier) perCall(l LegID) int64 {
 		}
 		sent = changed.Multiplies()
 	}
-	return mulCount(sent, mulCount(leg.Repeat, leg.FanOut))
+	return MulCount(sent, MulCount(leg.Repeat, leg.FanOut))
 }

@@ -9,6 +9,7 @@ import (
 // group is the roots that ask for one percentile, and the needs at it. Almost every plan has one group.
 type group struct {
 	percentile model.Fraction
+	every      bool // calls with a percentile of their own are asked for this one, too
 	roots      []int32
 	// in marks the nodes that its roots reach; nil where that is all of them.
 	in   []bool
@@ -67,7 +68,7 @@ func (s *solve) needs(gr *group) {
 // the callee's structure needs. A leaf needs its latency, else its local work.
 func (s *solve) oneNeed(gr *group, id LegID, callee Need) Need {
 	l := &s.g.Legs[id]
-	measured, known := s.measured(gr.percentile, id)
+	measured, known := s.measured(gr, id)
 	if known && s.g.Nodes[l.To].Leaf {
 		return Need{measured, Complete}.settle()
 	}
@@ -75,13 +76,16 @@ func (s *solve) oneNeed(gr *group, id LegID, callee Need) Need {
 }
 
 // measured is the latency at the percentile that sizes the call, with headroom unless it is exact.
-func (s *solve) measured(percentile model.Fraction, id LegID) (model.Duration, bool) {
+func (s *solve) measured(gr *group, id LegID) (model.Duration, bool) {
 	l := &s.g.Legs[id]
-	if !l.Last || l.ownPercentile || percentile == DefaultPercentile {
+	if !l.Last || !gr.every && (l.ownPercentile || gr.percentile == DefaultPercentile) {
 		return l.measured, l.hasMeasured
 	}
 	call, _ := s.g.CallOf(id)
-	return measured(call, percentile)
+	if gr.every {
+		return measured(call, gr.percentile)
+	}
+	return measured(call, call.Percentile.Or(gr.percentile))
 }
 
 // legNeed is what a whole call needs. Unlimited attempts need one.

@@ -153,7 +153,7 @@ func (r *runner) sum(out *Run) {
 	times := make([]int64, len(r.visits))
 	spent := make(map[NodeID]*Spent)
 	ask := func(c *child, n int64) {
-		n = mulCount(n, c.n)
+		n = MulCount(n, c.n)
 		v := &r.visits[c.visit]
 		times[c.visit] = saturate(times[c.visit] + n)
 		if r.g.Nodes[v.node].Waiter >= 0 {

@@ -159,7 +159,7 @@ const (
 	FixSLO                     // the SLO itself
 )
 
-// RootFix is one change and what the root needs after it.
+// RootFix is one change, or two made together, and what the root needs after it.
 type RootFix struct {
 	Kind     FixKind
 	Node     NodeID // FixMargin, FixLatency
@@ -170,4 +170,6 @@ type RootFix struct {
 	Time     model.Duration // cap, target or SLO
 	Need     model.Duration
 	Feasible bool
+	// With is the second change of a pair, neither of which is enough by itself; nil for a single one.
+	With *RootFix
 }

@@ -12,11 +12,7 @@ type Options struct {
 
 // Solve computes every number of a graph.
 func Solve(g *Graph, o Options) *Solution {
-	s := &solve{g: g, opt: o, sol: &Solution{
-		Legs:  make([]LegTimes, len(g.Legs)),
-		Nodes: make([]NodeTimes, len(g.Nodes)),
-		Roots: make([]RootTimes, len(g.Roots)),
-	}}
+	s := newSolve(g, o)
 	s.bounds()
 	s.stops()
 	s.attempts()
@@ -30,6 +26,14 @@ func Solve(g *Graph, o Options) *Solution {
 		s.fixes()
 	}
 	return s.sol
+}
+
+func newSolve(g *Graph, o Options) *solve {
+	return &solve{g: g, opt: o, sol: &Solution{
+		Legs:  make([]LegTimes, len(g.Legs)),
+		Nodes: make([]NodeTimes, len(g.Nodes)),
+		Roots: make([]RootTimes, len(g.Roots)),
+	}}
 }
 
 // solve is the work in progress of Solve.

@@ -182,9 +182,9 @@ func (r *round) skip(w Way, full int64, at, cost, wait model.Duration, k, limit 
 		return w, full
 	}
 	// The last start before the stop, in the window, and with enough left.
-	last := min(r.leg.Window, r.stop-1)
-	if r.stop.Finite() && r.leg.MinLeft > 0 {
-		last = min(last, r.stop-r.leg.MinLeft)
+	last := r.leg.Window
+	if r.stop.Finite() {
+		last = min(last, r.stop-max(1, r.leg.MinLeft))
 	}
 	n := limit - k + 1
 	ended := n // attempts up to the limit
@@ -195,7 +195,7 @@ func (r *round) skip(w Way, full int64, at, cost, wait model.Duration, k, limit 
 	start := at.Add(step.Mul(ended - 1))
 	left := r.stop.Sub(start)
 	w.Last = min(r.patience, left)
-	w.Wait = start.Add(cost)
+	w.Wait = min(start.Add(cost), r.stop)
 	switch {
 	case cost > left:
 		full--

@@ -141,11 +141,18 @@ func (w *whatIf) changedLeg(c *change, one Need) Need {
 // legWith is legNeed with another number of attempts.
 func (w *whatIf) legWith(id LegID, one Need, n int64) Need {
 	l := &w.g.Legs[id]
-	if !l.Awaited() || l.Optional {
+	if !l.Awaited() || l.Optional && l.Timeout.Finite() || n == unlimited {
 		return w.legNeed(id, one)
 	}
 	_, wt := w.g.CallOf(id)
-	_, waits := backoffSum(&wt.Backoff, n-1)
+	_, waits := wt.Backoff.Sum(n - 1)
+	if l.Optional { // its sequence stands for the timeout that it has not
+		own := w.sol.Legs[id].Patience.Mul(n).Add(waits).Mul(l.Repeat)
+		if !own.Finite() {
+			return Need{}
+		}
+		return Need{own, Complete}
+	}
 	return Need{one.V.Mul(n).Add(waits).Mul(l.Repeat), one.Known}.settle()
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/budgetplan/budgetplan/importers/envoy"
 	"github.com/budgetplan/budgetplan/importers/grpc"
 	"github.com/budgetplan/budgetplan/importers/planfile"
+	"github.com/budgetplan/budgetplan/importers/postgres"
 	"github.com/budgetplan/budgetplan/importers/prometheus"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
@@ -17,6 +18,7 @@ var List = []*importers.Importer{
 	planfile.Importer,
 	envoy.Importer,
 	grpc.Importer,
+	postgres.Importer,
 	prometheus.Importer,
 }
 

@@ -1,13 +1,14 @@
 package merge
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
 
-// one makes a fragment of a single call.
+// oneCall makes a fragment of a single call.
 func oneCall(file string, structure bool, w model.Waiter) *model.Fragment {
 	f := &model.Fragment{File: file, Structure: structure}
 	at := diag.Span{File: file, Line: 1, Col: 1}
@@ -51,5 +52,30 @@ func TestNoLimitBesideLimit(t *testing.T) {
 	plan, found = Plan([]*model.Fragment{oneCall("plan.yaml", true, model.Waiter{Timeout: written}), config})
 	if got := plan.Calls[0].Waiters[0].Timeout; got.V.Finite() || len(found) != 1 {
 		t.Errorf("the timeout is %s, findings %v", got.V, found)
+	}
+}
+
+// TestTwoCounts: two plan files that retry differently are told in the key that both wrote, else in attempts.
+func TestTwoCounts(t *testing.T) {
+	t.Parallel()
+	count := func(file, key string, attempts int32) *model.Fragment {
+		return oneCall(file, true, model.Waiter{Attempts: model.At(attempts, diag.Span{File: file, Line: 3, Col: 1}), RetriesKey: key})
+	}
+	for _, c := range []struct{ first, second, want string }{
+		{"retries", "retries", "`retries` of `front/back` is 2 here, but 5 in `a.yaml`, which is used"},
+		{"attempts", "attempts", "`attempts` of `front/back` is 3 here, but 6 in `a.yaml`, which is used"},
+		{"retries", "attempts", "`attempts` of `front/back` is 3 here, but 6 in `a.yaml`, which is used"},
+	} {
+		plan, found := Plan([]*model.Fragment{count("a.yaml", c.first, 6), count("b.yaml", c.second, 3)})
+		var said []string
+		for _, f := range found {
+			said = append(said, f.Message)
+		}
+		if !slices.Contains(said, c.want) {
+			t.Errorf("%s and %s: %q, want %q", c.first, c.second, said, c.want)
+		}
+		if w := plan.Calls[0].Waiters[0]; w.Attempts.V != 6 || w.RetriesKey != c.first {
+			t.Errorf("%s and %s: %d, spelt %s", c.first, c.second, w.Attempts.V, w.RetriesKey)
+		}
 	}
 }

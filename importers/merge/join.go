@@ -211,7 +211,7 @@ func (j *joiner) entrypoint(dst, src *model.Entrypoint) {
 	take(j, "percentile", &dst.Percentile, src.Percentile)
 	take(j, "overhead", &dst.Overhead, src.Overhead)
 	take(j, "timeout", &dst.Timeout, src.Timeout)
-	take(j, "attempts", &dst.Attempts, src.Attempts)
+	j.attempts(&dst.Attempts, &dst.RetriesKey, src.Attempts, src.RetriesKey)
 	take(j, "rate", &dst.Rate, src.Rate)
 	j.ignores(&dst.Ignores, src.Ignores)
 }
@@ -278,10 +278,7 @@ func (j *joiner) waiter(dst, src *model.Waiter) {
 	take(j, "pool_timeout", &dst.Pool, src.Pool)
 	take(j, "idle_timeout", &dst.Idle, src.Idle)
 	take(j, "connect_extra", &dst.ConnectExtra, src.ConnectExtra)
-	if src.Attempts.Set() && (!dst.Attempts.Set() || j.wins(dst.Attempts.From, src.Attempts.From)) {
-		dst.RetriesKey = src.RetriesKey
-	}
-	take(j, "attempts", &dst.Attempts, src.Attempts)
+	j.attempts(&dst.Attempts, &dst.RetriesKey, src.Attempts, src.RetriesKey)
 	take(j, "retry_on", &dst.RetryOn, src.RetryOn)
 	j.backoff(&dst.Backoff, src.Backoff)
 	take(j, "retry_window", &dst.RetryWindow, src.RetryWindow)
@@ -300,6 +297,31 @@ func (j *joiner) waiter(dst, src *model.Waiter) {
 	if j.mode != filling {
 		dst.Dead = append(dst.Dead, src.Dead...)
 	}
+}
+
+// attempts joins a count with the key that it was written as. Two counts of retries are told as such.
+func (j *joiner) attempts(dst *model.Val[int32], key *string, src model.Val[int32], srcKey string) {
+	wins := src.Set() && (!dst.Set() || j.wins(dst.From, src.From))
+	switch {
+	case j.mode == merging && src.Set() && dst.Set() && src.V != dst.V && *key == "retries" && srcKey == "retries":
+		j.report("retries", retries(dst.V), dst.From, retries(src.V), src.From)
+		if wins {
+			*dst = src
+		}
+	default:
+		take(j, "attempts", dst, src)
+	}
+	if wins {
+		*key = srcKey
+	}
+}
+
+// retries writes a number of attempts as the retries among them.
+func retries(attempts int32) string {
+	if attempts == model.Unlimited {
+		return show(attempts)
+	}
+	return show(attempts - 1)
 }
 
 // backoff joins the two ways to write one: who gives `waits` hides a growing back-off, and the reverse.

@@ -261,7 +261,7 @@ var entrypointTable = table[model.Entrypoint]{
 		field("timeout", "When the client gives up.", limit, func(e *model.Entrypoint) *model.Val[model.Duration] { return &e.Timeout }),
 		field("rate", "Requests a second.", rate, func(e *model.Entrypoint) *model.Val[float64] { return &e.Rate }),
 		custom("ignore", ignoreDoc, ignoreForm, func(r *reader, n *yamlsrc.Node, e *model.Entrypoint) { readIgnores(r, n, &e.Ignores) }),
-	}, retryKeys(func(e *model.Entrypoint) *model.Val[int32] { return &e.Attempts }, func(*model.Entrypoint, string) {})),
+	}, retryKeys(func(e *model.Entrypoint) *model.Val[int32] { return &e.Attempts }, func(e *model.Entrypoint, key string) { e.RetriesKey = key })),
 	required:  []string{"call"},
 	exclusive: []exclusive{oneSpelling},
 }

@@ -47,7 +47,8 @@ func isPlan(doc *yamlsrc.Node) bool {
 	return ours && others == 0 || version.Text() == "1" && known > 1
 }
 
-// looksLikeServices tells the services of a plan from those of Compose and others: most of their keys are known.
+// looksLikeServices tells the services of a plan from those of Compose and others: most of their keys are known, be it
+// as those of a call that stands one level too far out.
 func looksLikeServices(n *yamlsrc.Node) bool {
 	if n.Kind() != yamlsrc.Map {
 		return n.Kind() == yamlsrc.Null
@@ -55,7 +56,7 @@ func looksLikeServices(n *yamlsrc.Node) bool {
 	known, others := 0, 0
 	for _, service := range n.Pairs()[:min(50, len(n.Pairs()))] {
 		for _, p := range service.Value.Pairs() {
-			if serviceTable.find(p.Key.Text()) != nil || isUser(p.Key.Text()) {
+			if name := p.Key.Text(); serviceTable.find(name) != nil || callTable.find(name) != nil || isUser(name) {
 				known++
 			} else {
 				others++

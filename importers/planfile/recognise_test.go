@@ -24,6 +24,7 @@ func TestRecognise(t *testing.T) {
 		{"sources", "sources: [{envoy: x.yaml}]", true},
 		{"misspelt key", "version: 1\nservices: {a: {calls: [b]}}\nentrypionts: {}", true},
 		{"misspelt service keys", "services: {a: {cals: [b], kind: http}}", true},
+		{"keys of a call at its service", "services: {a: {calls: [{call: b}], timeout: 1s, retries: 3}}", true},
 		{"policy in a plan", "policy: {preset: strict}", true},
 		{"policy alone", "preset: strict\nrules: {BP207: off}", true},
 		{"two plans", "services: {a: }\n---\nservices: {b: }", true},

@@ -26,6 +26,8 @@ func Show(f *model.Fragment, findings []diag.Finding) string {
 			fmt.Fprintf(&b, "flow %s: %s\n", s.Name, flowText(f, s.Flow))
 		}
 		line(&b, "service "+s.Name+" kind", s.Kind)
+		line(&b, "service "+s.Name+" server_timeout", s.ServerTimeout)
+		line(&b, "service "+s.Name+" queue_timeout", s.QueueTimeout)
 		line(&b, "service "+s.Name+" idle_timeout", s.IdleTimeout)
 		for k := range s.Front {
 			fmt.Fprintf(&b, "service %s behind %s\n", s.Name, s.Front[k].Name)

@@ -171,7 +171,7 @@ func (f *envoyFile) retries(l *limits, r *strings.Builder) {
 	if len(statuses) > 0 {
 		line("  retriable_status_codes: [%s]", strings.Join(statuses, ", "))
 	}
-	line("  num_retries: %d  # %s in all", retries, plural(retries+1, "attempt"))
+	line("  num_retries: %d  # %s in all", retries, render.Counted(int(retries+1), "attempt"))
 	switch {
 	case perTry > 0 && failures.Timeout():
 		line("  per_try_timeout: %s", dialect.Envoy.Format(perTry))
@@ -184,6 +184,9 @@ func (f *envoyFile) retries(l *limits, r *strings.Builder) {
 	line("  retry_back_off: {base_interval: %s, max_interval: %s}", dialect.Envoy.Format(base), dialect.Envoy.Format(most))
 }
 
+// envoyReset is what Envoy's `reset` retries: every attempt without an answer.
+const envoyReset = model.OnConnect | model.OnRefused | model.OnReset | model.OnTimeout
+
 // conditions gives the words of retry_on. What is unset in a plan is every failure; Envoy's `5xx` is next to that.
 func (f *envoyFile) conditions(l *limits) (tokens, statuses []string) {
 	if l.RetryOn.Kinds&model.OnError != 0 && l.RetryOn.Timeout() {
@@ -194,7 +197,14 @@ func (f *envoyFile) conditions(l *limits) (tokens, statuses []string) {
 		}
 		return tokens, nil
 	}
-	tokens, statuses, left := dialect.Envoy.Tokens(l.RetryOn)
+	on := l.RetryOn
+	if on.Timeout() && on.Kinds&envoyReset != envoyReset {
+		// What may have been begun is retried already, so a reset adds no new risk.
+		f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn.From, "add `reset`, `refused` and `connect` to `retry_on`",
+			"Envoy has no word for `timeout` alone: `reset` retries `%s` on every attempt without an answer", l.id))
+		on.Kinds |= envoyReset
+	}
+	tokens, statuses, left := dialect.Envoy.Tokens(on)
 	if left.Kinds != 0 || len(left.Statuses) > 0 {
 		f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn.From, "list failures that Envoy has a word for",
 			"Envoy cannot retry `%s` on %s alone", l.id, left))

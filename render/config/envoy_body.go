@@ -76,14 +76,6 @@ func (c *envoyCluster) write(b *strings.Builder) {
 // yamlText writes a text that YAML reads as the same string inside of braces, too.
 func yamlText(s string) string { return strconv.Quote(s) }
 
-// plural writes a number with its noun.
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // countText writes a number of attempts, which may have no end.
 func countText(n int64) string {
 	if n >= 1<<31-1 {

@@ -139,6 +139,8 @@ type limits struct {
 	Attempts        int64
 	RetryOn         model.Failures
 	Stream          bool
+	// fixed says that the per-try timeout is the plan's own word.
+	fixed bool
 	// Kept says why the timeout is the configured one; empty for a recommended one.
 	Kept string
 	// waits are the upper bounds of the waits before each retry.
@@ -169,7 +171,7 @@ func (o *output) limitsOf(id model.CallID) (limits, bool) {
 		id: o.Graph.LegName(first) + legSuffix(at, w), leg: leg, call: c, waiter: w,
 		caller: &o.Plan.Services[c.From], callee: &o.Plan.Services[c.To],
 		Timeout: t.Recommended.Timeout, PerTry: t.Recommended.PerTry, Attempts: t.Recommended.Attempts,
-		RetryOn: l.RetryOn, Stream: l.Stream,
+		RetryOn: l.RetryOn, Stream: l.Stream, fixed: l.Fixed.Has("per_try_timeout"),
 	}
 	switch {
 	case l.Stream:
@@ -200,9 +202,16 @@ func legSuffix(at int, w *model.Waiter) string {
 }
 
 // fit gives the per-try timeout with which all attempts and the waits that the platform can say end before the timeout,
-// 0 where none does.
+// 0 where none does. A fixed one stays, where it can act at all.
 func (l *limits) fit(waits model.Duration) model.Duration {
-	if l.PerTry == 0 || !l.Timeout.Finite() {
+	switch {
+	case l.PerTry == 0 || !l.Timeout.Finite():
+		return l.PerTry
+	case l.PerTry >= l.Timeout:
+		if l.fixed {
+			return 0
+		}
+	case l.fixed:
 		return l.PerTry
 	}
 	most := (l.Timeout - 1).Sub(waits).Div(max(1, l.Attempts))

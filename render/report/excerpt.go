@@ -45,8 +45,9 @@ func (s *sources) file(name string) *source {
 	return f
 }
 
-// split finds the lines, ended by LF, CR LF or CR.
+// split finds the lines, ended by LF, CR LF or CR. Secrets in URLs are not shown.
 func split(text []byte) *source {
+	text = diag.Masked(text)
 	f := &source{bytes: text, stops: make(map[int][]int)}
 	for at := 0; at < len(text); {
 		f.starts = append(f.starts, at)

@@ -34,7 +34,7 @@ func writeGitHub(w io.Writer, ins []*render.Input) error {
 	}
 	for _, word := range []string{"error", "warning", "notice"} {
 		if n := counts[word]; n > mostAnnotations {
-			fmt.Fprintf(out, "GitHub shows %d of %s as annotations, this log has all\n", mostAnnotations, counted(n, word))
+			fmt.Fprintf(out, "GitHub shows %d of %s as annotations, this log has all\n", mostAnnotations, render.Counted(n, word))
 		}
 	}
 	return out.Flush()

@@ -49,7 +49,7 @@ func writeMarkdown(w io.Writer, ins []*render.Input) error {
 		for _, in := range left {
 			all = append(all, in.Findings...)
 		}
-		fmt.Fprintf(&b, "\n%s left out of this comment: %s\n", counted(len(left), "more plan"), tally(all))
+		fmt.Fprintf(&b, "\n%s left out of this comment: %s\n", render.Counted(len(left), "more plan"), tally(all))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -106,7 +106,7 @@ func tally(findings []diag.Finding) string {
 	var words []string
 	for s := diag.Error; s > diag.Off; s-- {
 		if of[s] > 0 {
-			words = append(words, counted(of[s], s.String()))
+			words = append(words, render.Counted(of[s], s.String()))
 		}
 	}
 	if ignored > 0 {
@@ -139,7 +139,7 @@ func markdownRoots(b *strings.Builder, in *render.Input, most int) {
 				times.SlackKnown != solver.Nothing && times.Slack < 0), cell(times.Wait, up))
 	}
 	if more := len(toldRoots(in)) - most; more > 0 {
-		fmt.Fprintf(b, "\n%s, all of them in `budgetplan plan`\n", counted(more, "more entrypoint"))
+		fmt.Fprintf(b, "\n%s, all of them in `budgetplan plan`\n", render.Counted(more, "more entrypoint"))
 	}
 }
 
@@ -168,7 +168,7 @@ func markdownFindings(b *strings.Builder, in *render.Input, free int) {
 		b.WriteString(text)
 	}
 	if len(left) > 0 {
-		fmt.Fprintf(b, "\n%s left out of this comment: %s\n", counted(len(left), "more finding"), tally(left))
+		fmt.Fprintf(b, "\n%s left out of this comment: %s\n", render.Counted(len(left), "more finding"), tally(left))
 	}
 }
 

@@ -67,7 +67,7 @@ func markdownFixes(b *strings.Builder, in *render.Input) {
 		fmt.Fprintf(b, "\n%s does not fit. What makes it fit:\n\n", codeSpan(rootName(in, i)))
 		for k := range times.Fixes {
 			if fix := &times.Fixes[k]; fix.Feasible {
-				fmt.Fprintf(b, "- %s: needs %s\n", markdownLine(changeText(in, fix)), brief(fix.Need, up))
+				fmt.Fprintf(b, "- %s: needs %s\n", markdownLine(clean(changeText(in, fix))), brief(fix.Need, up))
 			}
 		}
 	}

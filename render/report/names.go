@@ -82,6 +82,11 @@ func changeText(in *render.Input, fix *solver.RootFix) string {
 		}
 		return in.Graph.LegName(id)
 	}
+	if fix.With != nil {
+		first := *fix
+		first.With = nil
+		return changeText(in, &first) + ", and " + changeText(in, fix.With)
+	}
 	switch fix.Kind {
 	case solver.FixMargin:
 		return fmt.Sprintf("give `%s` a margin of %s", nodeName(in, fix.Node), fix.Margin)

@@ -78,14 +78,6 @@ const (
 
 func brief(d model.Duration, roundUp bool) string { return render.Brief(d, roundUp) }
 
-// counted gives "1 error", "2 errors".
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // listed joins names in backticks, the first most of them, and says how many more there are.
 func listed(names []string, most int) string {
 	var b strings.Builder

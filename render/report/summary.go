@@ -30,7 +30,7 @@ func (t *text) summary(in *render.Input) {
 		lines = append(lines, rootSentence(in, i))
 	}
 	if more := len(told) - mostRoots; more > 0 {
-		lines = append(lines, fmt.Sprintf("%s, all of them in `budgetplan plan`", counted(more, "more entrypoint")))
+		lines = append(lines, fmt.Sprintf("%s, all of them in `budgetplan plan`", render.Counted(more, "more entrypoint")))
 	}
 	if line := amplificationSentence(in); line != "" {
 		lines = append(lines, line)
@@ -192,15 +192,15 @@ func factorsOf(in *render.Input, n solver.NodeID) []string {
 			break
 		}
 		leg := &in.Graph.Legs[best]
-		if by := saturating(leg.Attempts, leg.Copies, leg.Repeat, leg.FanOut); by > 1 {
-			product = saturating(product, by)
+		if by := solver.MulCount(leg.Multiplies(), solver.MulCount(leg.Repeat, leg.FanOut)); by > 1 {
+			product = solver.MulCount(product, by)
 			factors = append(factors, fmt.Sprintf("%d (`%s`)", by, clean(in.Graph.LegName(best))))
 		}
 		at = leg.From
 	}
 	if root := in.Solution.Nodes[n].AttemptsRoot; root >= 0 && int(root) < len(in.Graph.Roots) && in.Graph.Roots[root].Attempts > 1 {
 		by := in.Graph.Roots[root].Attempts
-		product = saturating(product, by)
+		product = solver.MulCount(product, by)
 		factors = append(factors, fmt.Sprintf("%d (`%s`)", by, clean(rootName(in, int(root)))))
 	}
 	if product != total || product >= solver.MaxCount || len(factors) < 2 {
@@ -208,19 +208,6 @@ func factorsOf(in *render.Input, n solver.NodeID) []string {
 	}
 	slices.Reverse(factors)
 	return factors
-}
-
-// saturating multiplies counts, stopping at MaxCount.
-func saturating(counts ...int64) int64 {
-	product := int64(1)
-	for _, n := range counts {
-		n = max(1, n)
-		if product > solver.MaxCount/n {
-			return solver.MaxCount
-		}
-		product *= n
-	}
-	return product
 }
 
 // startSentence repeats what the first finding says to change, where there are several to choose from.

@@ -108,7 +108,7 @@ func infoLine(infos map[string]int) string {
 			words[i] += " ×" + strconv.Itoa(c.n)
 		}
 	}
-	return counted(total, "info") + ": " + strings.Join(words, ", ")
+	return render.Counted(total, "info") + ": " + strings.Join(words, ", ")
 }
 
 // finding writes one finding whole.

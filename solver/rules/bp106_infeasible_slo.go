@@ -35,10 +35,14 @@ func (p *Pass) infeasible(r int32) {
 		e.Name, least, t.Need.V.Up(), root.SLO)
 	f.Cause, f.Touched = e.SLO.From, p.Sol.Nodes[root.Node].Touched
 	f.Notes = append(f.Notes, p.needNotes(r)...)
-	var fits []string
+	var fits, pairs []string
 	kinds := make(map[solver.FixKind]bool)
 	for _, fix := range t.Fixes {
 		if !fix.Feasible {
+			continue
+		}
+		if fix.With != nil {
+			pairs = append(pairs, p.pairText(r, fix))
 			continue
 		}
 		text, change := p.rootFix(r, fix)
@@ -50,14 +54,18 @@ func (p *Pass) infeasible(r int32) {
 		}
 		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s is enough too: `%s` then needs %s", text, e.Name, fix.Need.Up())})
 	}
-	f.Help = p.infeasibleHelp(r, fits)
+	f.Help = p.infeasibleHelp(r, fits, pairs)
 	p.Report(f)
 }
 
-func (p *Pass) infeasibleHelp(r int32, fits []string) string {
+func (p *Pass) infeasibleHelp(r int32, fits, pairs []string) string {
 	t, name := &p.Sol.Roots[r], p.rootName(r)
 	if len(fits) > 0 {
-		return "any one of these makes it fit: " + either(fits)
+		help := "any one of these makes it fit: " + either(fits)
+		if len(pairs) > 0 {
+			help += "; or two together: " + pairs[0]
+		}
+		return help
 	}
 	for _, fix := range t.Fixes {
 		text, _ := p.rootFix(r, fix)
@@ -196,6 +204,15 @@ func (p *Pass) rootFix(r int32, x solver.RootFix) (text string, fix diag.Fix) {
 	return fmt.Sprintf("an slo of %s or more", x.Time.Up()), diag.Fix{
 		Subject: e.Name, Key: "slo", At: e.SLO.Span(), From: e.SLO.V.String(), Bound: "least", To: x.Time.Up().String(),
 	}
+}
+
+// pairText words two changes made together.
+func (p *Pass) pairText(r int32, x solver.RootFix) string {
+	first := x
+	first.With = nil
+	a, _ := p.rootFix(r, first)
+	b, _ := p.rootFix(r, *x.With)
+	return a + " with " + b
 }
 
 func (p *Pass) callFix(l solver.LegID, key, to string) diag.Fix {

@@ -42,15 +42,15 @@ const counts = 16
 func runRetryAmplification(p *Pass) {
 	all, near := p.layers()
 	found := p.amplified()
-	told, work := map[any]bool{}, 0
+	told, work := map[diag.Origin]bool{}, 0
 	for _, n := range found {
 		a := amplification{p: p, node: n, at: &p.Sol.Nodes[n]}
 		a.warning, a.error, a.limits = p.thresholds(n)
 		if l := near[n]; l >= 0 {
 			a.cause = p.layerOrigin(all[l].leg, all[l].root)
 		}
-		if key := sameCause(a.cause); !told[key] || key == nil {
-			told[key] = true
+		if cause, same := causeOf(a.cause); !same || !told[cause] {
+			told[cause] = true
 			if work < detailed {
 				a.counter = solver.NewAmplifier(p.Graph, n, a.at.AttemptsRoot)
 				a.layers = a.counter.Layers()
@@ -149,11 +149,11 @@ func (a *amplification) finding() diag.Finding {
 func (a *amplification) product() string {
 	total, words := int64(1), []string{}
 	for _, l := range a.layers {
-		total = product(total, a.factor(l))
+		total = solver.MulCount(total, a.factor(l))
 		words = append(words, countText(a.factor(l)))
 	}
 	if visits := int64(a.at.Visits); visits > 1 {
-		total = product(total, visits)
+		total = solver.MulCount(total, visits)
 		words = append(words, thousands(visits)+" visits")
 	}
 	if len(words) < 2 || len(words) > maxParts || total != a.at.Attempts.Configured || endless(total) {
@@ -217,8 +217,12 @@ func (a *amplification) layerNotes() []diag.Note {
 // otherNumbers has the two kinder counts, by their names.
 func (a *amplification) otherNumbers() diag.Note {
 	n := a.at.Attempts
+	budgeted := "unlimited"
+	if n.Budgeted < float64(solver.MaxCount) {
+		budgeted = strconv.FormatFloat(n.Budgeted, 'f', -1, 64)
+	}
 	return diag.Note{Text: fmt.Sprintf("configured %s; time-limited, while `%s` hangs, %s; with retry budgets %s",
-		countText(n.Configured), a.p.nodeName(a.node), countText(n.TimeLimited), strconv.FormatFloat(n.Budgeted, 'f', -1, 64))}
+		countText(n.Configured), a.p.nodeName(a.node), countText(n.TimeLimited), budgeted)}
 }
 
 // remedy gives each single change that ends the finding; without any, those that end an error, and says which layers

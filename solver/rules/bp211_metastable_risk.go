@@ -123,7 +123,7 @@ func (p *Pass) calm(f *diag.Finding, s *storm, x layer) {
 		return
 	}
 	leg, t, _, w := p.call(x.leg)
-	own := float64(product(t.Possible, leg.Copies))
+	own := float64(solver.MulCount(t.Possible, leg.Copies))
 	if leg.Budget >= 0 {
 		own = min(own, 1+leg.Budget.Float())
 	}

@@ -182,14 +182,20 @@ func (p *Pass) limitFix(l solver.LegID, key string, now model.Val[model.Duration
 	return f
 }
 
+// spelling is the key of the plan language for a count, and by how much it counts less than attempts: `attempts` where
+// a plan wrote that, else `retries`.
+func spelling(written string) (key string, less int64) {
+	if written == "attempts" {
+		return written, 0
+	}
+	return "retries", 1
+}
+
 // retriesFix is the change to n attempts, in the spelling that was written.
 func (p *Pass) retriesFix(l solver.LegID, n int64) diag.Fix {
 	_, _, c, w := p.call(l)
-	f := diag.Fix{Subject: p.Graph.LegName(l), Key: "retries", At: w.Attempts.Span(), Bound: "most"}
-	less := int64(1)
-	if w.Dialect == "" && w.RetriesKey == "attempts" {
-		f.Key, less = "attempts", 0
-	}
+	key, less := spelling(w.RetriesKey)
+	f := diag.Fix{Subject: p.Graph.LegName(l), Key: key, At: w.Attempts.Span(), Bound: "most"}
 	f.To = strconv.FormatInt(n-less, 10)
 	switch {
 	case w.Attempts.Or(1) == model.Unlimited:

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -51,23 +52,29 @@ var before = map[string][]*diag.Code{
 }
 
 // follows gives the finding that speaks for the i-th, -1 when it stands by itself. One that is ignored stands by
-// itself too: its ignore was meant for it.
+// itself too: its ignore was meant for it. And nothing speaks for a finding that is graver than itself, or that it
+// would hide by being ignored, unless both say the same.
 func (p *Pass) follows(i int, at map[ref]int) (parent int, restates bool) {
 	f := &p.findings[i]
 	if f.Ignored != nil || f.Severity == diag.Off {
 		return -1, false
 	}
 	for _, r := range p.after[i] {
-		if k, ok := at[ref{code: r.code, subject: r.subject}]; ok && k != i && r.code != f.Code {
+		k, ok := at[ref{code: r.code, subject: r.subject}]
+		if ok && k != i && r.code != f.Code && (r.restates || p.speaksFor(k, f)) {
 			return k, r.restates
 		}
 	}
 	for _, c := range before[f.Code.ID] {
-		if k, ok := at[ref{code: c, subject: f.Subject}]; ok {
+		if k, ok := at[ref{code: c, subject: f.Subject}]; ok && p.speaksFor(k, f) {
 			return k, false
 		}
 	}
 	return -1, false
+}
+
+func (p *Pass) speaksFor(k int, f *diag.Finding) bool {
+	return p.findings[k].Ignored == nil && p.findings[k].Severity >= f.Severity
 }
 
 // groups collects the findings that stand by themselves by code and cause, worst first; of says which group each
@@ -84,7 +91,7 @@ func (p *Pass) groups(parent []int) (groups [][]diag.Finding, of []int) {
 		if parent[i] >= 0 || f.Severity == diag.Off {
 			continue
 		}
-		cause, ok := causeOf(&f)
+		cause, ok := causeOf(f.Cause)
 		k := key{f.Code, cause, f.Ignored != nil}
 		g, seen := index[k]
 		if !ok || !seen {
@@ -101,8 +108,8 @@ func (p *Pass) groups(parent []int) (groups [][]diag.Finding, of []int) {
 
 // causeOf identifies the value that a finding blames: its place, or the platform's default whatever the place.
 // ok is false where nobody wrote anything that could be the same.
-func causeOf(f *diag.Finding) (o diag.Origin, ok bool) {
-	switch c := f.Cause; {
+func causeOf(c *diag.Origin) (o diag.Origin, ok bool) {
+	switch {
 	case c == nil:
 		return diag.Origin{}, false
 	case c.Default != nil:
@@ -206,15 +213,7 @@ func tighter(x, y diag.Fix) bool {
 // followNotes tells what follows from a finding: of each code the worst ones, and how many more.
 func followNotes(of []diag.Finding) []diag.Note {
 	diag.Sort(of)
-	slices.SortStableFunc(of, func(a, b diag.Finding) int {
-		switch {
-		case a.Code.ID < b.Code.ID:
-			return -1
-		case a.Code.ID > b.Code.ID:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(of, func(a, b diag.Finding) int { return cmp.Compare(a.Code.ID, b.Code.ID) })
 	var notes []diag.Note
 	for i := 0; i < len(of); {
 		n := i

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -96,8 +97,15 @@ func (ig *ignores) expired(s *standing) bool {
 	return !s.Until.IsZero() && !ig.now.IsZero() && !ig.now.Before(s.Until.AddDate(0, 0, 1))
 }
 
+// ofTarget reports whether a code, by id or name, is one of a generated configuration.
+func ofTarget(code string, known []*diag.Code) bool {
+	return strings.HasPrefix(code, "BP4") || slices.ContainsFunc(known, func(c *diag.Code) bool {
+		return c.Name == code && strings.HasPrefix(c.ID, "BP4")
+	})
+}
+
 // bad reports what is wrong with the ignores themselves, once all findings have met them.
-func (ig *ignores) bad() []diag.Finding {
+func (ig *ignores) bad(known []*diag.Code) []diag.Finding {
 	var found []diag.Finding
 	for _, s := range ig.all {
 		var f diag.Finding
@@ -105,6 +113,8 @@ func (ig *ignores) bad() []diag.Finding {
 		case ig.expired(s):
 			f = BadIgnore.New(s.Code, s.At, "the ignore of `%s` %s ended on %s", s.Code, s.where, s.Until.Format(time.DateOnly))
 			f.Help = "end what it stood for, or give it a later `until`"
+		case !s.used && ofTarget(s.Code, known):
+			continue // only `generate` raises it
 		case !s.used:
 			f = BadIgnore.New(s.Code, s.At, "the ignore of `%s` %s matches no finding", s.Code, s.where)
 			f.Help = "remove it"

@@ -53,7 +53,7 @@ func (p *Pass) layers() (all []layer, near []int32) {
 		x.product = x.attempts
 		if x.above >= 0 {
 			over := &all[x.above]
-			x.top, x.depth, x.written, x.product = over.top, over.depth+1, over.written, product(x.attempts, over.product)
+			x.top, x.depth, x.written, x.product = over.top, over.depth+1, over.written, solver.MulCount(x.attempts, over.product)
 		}
 		if p.layerOrigin(x.leg, x.root).Written() {
 			x.written++
@@ -77,14 +77,6 @@ func (p *Pass) layers() (all []layer, near []int32) {
 		})
 	}
 	return all, near
-}
-
-// product multiplies two counts, stopping at solver.MaxCount.
-func product(a, b int64) int64 {
-	if a > 0 && b > solver.MaxCount/a {
-		return solver.MaxCount
-	}
-	return a * b
 }
 
 // layerName is what messages call a layer, with its backquotes.
@@ -120,8 +112,9 @@ func (p *Pass) layerFix(l solver.LegID, root int32, attempts int64) diag.Fix {
 	if l != solver.ByRoot {
 		return p.retriesFix(l, attempts)
 	}
-	f := diag.Fix{Subject: p.rootName(root), Key: "retries", Bound: "most", To: countText(attempts - 1)}
-	f.From = countText(p.Graph.Roots[root].Attempts - 1)
+	key, less := spelling(p.Plan.Entrypoints[p.Graph.Roots[root].Entrypoint].RetriesKey)
+	f := diag.Fix{Subject: p.rootName(root), Key: key, Bound: "most", To: countText(attempts - less)}
+	f.From = countText(p.Graph.Roots[root].Attempts - less)
 	if o := p.layerOrigin(l, root); o != nil {
 		f.At = o.Span
 	}
@@ -134,17 +127,6 @@ func countText(n int64) string {
 		return "unlimited"
 	}
 	return strconv.FormatInt(n, 10)
-}
-
-// sameCause is the key by which findings of one code are told once.
-func sameCause(o *diag.Origin) any {
-	switch {
-	case o == nil:
-		return nil
-	case o.Default != nil:
-		return [2]string{o.Default.Platform, o.Default.Field}
-	}
-	return o.Span
 }
 
 // stopText names the limit that stops the attempts of a leg, with its place.

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,5 +178,34 @@ services:
 	got := subjects(check(t, "plan.yaml", []byte(plan), rules.Options{}), "BP202")
 	if want := []string{"c/d", "c/e"}; !slices.Equal(got, want) {
 		t.Errorf("BP202 on %v, want %v", got, want)
+	}
+}
+
+// TestFixIsSpelt: a change of attempts is to the key that was written, of a call and of the client of an entrypoint.
+func TestFixIsSpelt(t *testing.T) {
+	const plan = `version: 1
+entrypoints: {page: {call: a, %s}}
+services:
+  a: {calls: [{call: b, %s}]}
+`
+	for _, c := range []struct{ written, key, from, to string }{
+		{"attempts: 3", "attempts", "3", "1"},
+		{"retries: 2", "retries", "2", "0"},
+	} {
+		fixed := 0
+		for _, f := range check(t, "plan.yaml", fmt.Appendf(nil, plan, c.written, c.written), rules.Options{}) {
+			if f.Code != rules.NestedRetries {
+				continue
+			}
+			for _, x := range f.Fixes {
+				fixed++
+				if x.Key != c.key || x.From != c.from || x.To != c.to {
+					t.Errorf("%s of `%s`: %s from %s to %s, want %s from %s to %s", c.written, x.Subject, x.Key, x.From, x.To, c.key, c.from, c.to)
+				}
+			}
+		}
+		if fixed != 2 {
+			t.Errorf("%s: %d changes, want those of both layers", c.written, fixed)
+		}
 	}
 }

@@ -34,7 +34,7 @@ func Check(plan *model.Plan, g *solver.Graph, s *solver.Solution, earlier []diag
 	for i := range p.findings {
 		ig.apply(&p.findings[i])
 	}
-	for _, f := range append(ig.bad(), unknownRules(plan, opt)...) {
+	for _, f := range append(ig.bad(opt.Codes), unknownRules(plan, opt)...) {
 		p.Report(f)
 	}
 	judge := newJudge(plan, opt)

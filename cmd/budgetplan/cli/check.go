@@ -39,7 +39,7 @@ The exit status is 1 where a finding is at --fail-on, and 2 where there was noth
 				return err
 			}
 			c.failOn, _ = diag.ParseSeverity(failOn) // `never` is no severity: an error is one still
-			r, err := c.run(args, pipeline.Options{Fixes: true, Allowed: true})
+			r, err := c.run(args, pipeline.Options{Fixes: true, Allowed: showAllowed(outs)})
 			if err != nil {
 				return err
 			}

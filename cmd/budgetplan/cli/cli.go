@@ -108,7 +108,7 @@ Exit status: 0 fine, 1 findings at --fail-on, 2 bad usage or unreadable input, 3
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
-		newCheck(s), newPlan(s), newExplain(s), newImport(s), newGraph(s), newWhatIf(s),
+		newCheck(s), newPlan(s), newExplain(s), newImport(s), newGenerate(s), newGraph(s), newWhatIf(s),
 		newInit(s), newSchema(), newRules(), newDocs(s), newVersion(),
 	)
 	return root

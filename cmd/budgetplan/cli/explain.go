@@ -18,6 +18,7 @@ import (
 func newExplain(s *streams) *cobra.Command {
 	c := &common{streams: s}
 	var quantities []string
+	paths := 3
 	cmd := &cobra.Command{
 		Use:   "explain WHAT [FILE|DIRECTORY|-]...",
 		Short: "Show the arithmetic behind a call, or what a finding means",
@@ -26,7 +27,8 @@ func newExplain(s *streams) *cobra.Command {
   a finding, by code or name     what it means, why it hurts, how to end it
   a call, gateway/order          its numbers line by line, each with the place it comes from
   a service                      who calls it, and how often
-  an entrypoint                  its numbers, and the calls that take most of its time
+  an entrypoint                  its numbers, and its longest paths hop by hop: what each takes, the sum so far, and how
+                                 much longer the path becomes for each ms that the call needs more
   defaults                       what holds where nobody wrote anything
 
 Findings and defaults need no plan. For the rest, what is read is what ` + "`budgetplan check`" + ` reads.`,
@@ -40,13 +42,14 @@ Findings and defaults need no plan. For the rest, what is read is what ` + "`bud
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			return c.explain(args[0], args[1:], quantities)
+			return c.explain(args[0], args[1:], quantities, paths)
 		},
 		ValidArgsFunction: c.completeSubjects,
 	}
 	c.register(cmd)
 	cmd.Flags().StringSliceVar(&quantities, "quantity", nil, "of a call, only these: "+oneOf(quantityNames()))
 	words(cmd, "quantity", quantityNames())
+	cmd.Flags().IntVar(&paths, "paths", paths, "of an entrypoint, the `K` longest paths")
 	return cmd
 }
 
@@ -58,7 +61,10 @@ func quantityNames() []string {
 	return names
 }
 
-func (c *common) explain(what string, files, quantities []string) error {
+func (c *common) explain(what string, files, quantities []string, paths int) error {
+	if paths < 1 {
+		return usage("", "--paths is %d, and takes 1 or more", paths)
+	}
 	for _, q := range quantities {
 		if err := among("quantity", q, quantityNames()); err != nil {
 			return err
@@ -71,14 +77,14 @@ func (c *common) explain(what string, files, quantities []string) error {
 	if what == "defaults" {
 		return explainDefaults(c.streams.out)
 	}
-	r, err := c.must(files, pipeline.Options{Fixes: true, Allowed: true})
+	r, err := c.must(files, pipeline.Options{})
 	if err != nil {
 		return err
 	}
 	known := false
 	err = c.place("", func(w io.Writer, _ bool, _ int) error {
 		for _, in := range r.Plans {
-			e := explainer{w, in}
+			e := explainer{w, in, paths}
 			known = e.subject(what, quantities) || known
 		}
 		return nil
@@ -154,8 +160,9 @@ func explainDefaults(out io.Writer) error {
 
 // explainer writes what is known of one subject of one plan.
 type explainer struct {
-	w  io.Writer
-	in *render.Input
+	w     io.Writer
+	in    *render.Input
+	paths int // how many of an entrypoint
 }
 
 // subject explains everything that has this name; it reports whether anything has.
@@ -245,10 +252,7 @@ func (e explainer) service(n solver.NodeID) {
 	}
 }
 
-// shownCalls is how many calls of an entrypoint are listed.
-const shownCalls = 10
-
-// entrypoint gives its numbers and the calls with the least slack that it reaches.
+// entrypoint gives its numbers and its longest paths.
 func (e explainer) entrypoint(i int) {
 	in := e.in
 	root := slices.IndexFunc(in.Graph.Roots, func(r solver.Root) bool { return int(r.Entrypoint) == i })
@@ -258,27 +262,7 @@ func (e explainer) entrypoint(i int) {
 		return
 	}
 	t := &in.Solution.Roots[root]
-	fmt.Fprintf(e.w, "  SLO %s, needs %s, waits %s, last work ends %s\n", slo(in.Graph.Roots[root].SLO), need(t.Need), bound(t.Wait), bound(t.WorkEnds))
-	fmt.Fprintln(e.w, "  the path that takes most of it:")
-	e.path(in.Graph.Roots[root].Node, 2, map[solver.NodeID]bool{})
-}
-
-// path follows, from a service on, the calls that it needs most time for.
-func (e explainer) path(n solver.NodeID, depth int, seen map[solver.NodeID]bool) {
-	for range shownCalls {
-		worst, found := solver.LegID(-1), false
-		e.in.Graph.Out(n, func(l solver.LegID) {
-			if e.in.Graph.Legs[l].Awaited() && (!found || e.in.Solution.Legs[l].Need.V > e.in.Solution.Legs[worst].Need.V) {
-				worst, found = l, true
-			}
-		})
-		if !found || seen[n] {
-			return
-		}
-		seen[n] = true
-		t := &e.in.Solution.Legs[worst]
-		fmt.Fprintf(e.w, "%s%s: needs %s, budget %s, waits %s\n", strings.Repeat("  ", depth), e.in.Graph.LegName(worst),
-			need(t.Need), bound(t.Budget), bound(t.Wait))
-		n, depth = e.in.Graph.Legs[worst].To, depth+1
-	}
+	fmt.Fprintf(e.w, "  SLO %s, needs %s, slack %s, waits %s, last work ends %s\n", slo(in.Graph.Roots[root].SLO), need(t.Need),
+		slack(t.Slack, t.SlackKnown), bound(t.Wait), bound(t.WorkEnds))
+	e.longest(int32(root))
 }

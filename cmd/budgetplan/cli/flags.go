@@ -15,6 +15,7 @@ import (
 // common are the flags of every command that reads a plan.
 type common struct {
 	streams    *streams
+	cmd        *cobra.Command
 	loader     *load.Loader
 	allocation string
 	preset     string
@@ -34,6 +35,7 @@ var (
 )
 
 func (c *common) register(cmd *cobra.Command) {
+	c.cmd = cmd
 	f := cmd.Flags()
 	f.StringVar(&c.allocation, "policy", "", "how budgets are split: "+oneOf(allocations)+" (default: the plan's, else eqf)")
 	f.StringVar(&c.preset, "preset", "", "which severities rules have: "+oneOf(presets)+" (default: the plan's)")
@@ -79,7 +81,11 @@ func (c *common) run(args []string, opts pipeline.Options) (*pipeline.Result, er
 		c.loader = &load.Loader{Stdin: c.streams.in}
 	}
 	opts.Args, opts.Loader, opts.Allocation, opts.Preset = args, c.loader, c.allocation, c.preset
-	return pipeline.Run(opts)
+	r, err := pipeline.Run(opts)
+	if err == nil {
+		err = c.spare()
+	}
+	return r, err
 }
 
 // must is run for commands that have nothing to show without a call or an entrypoint.

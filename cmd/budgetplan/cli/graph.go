@@ -60,7 +60,7 @@ svg is drawn by Graphviz's ` + "`dot`" + ` where that is installed, else in colu
 			if err := among("layout", layout, layouts); err != nil {
 				return err
 			}
-			r, err := c.must(args, pipeline.Options{Fixes: true, Allowed: true})
+			r, err := c.must(args, pipeline.Options{Fixes: true})
 			if err != nil {
 				return err
 			}

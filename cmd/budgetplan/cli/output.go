@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/load"
@@ -49,6 +49,12 @@ func outputs(kind render.Kind, formats []string, o string) ([]output, error) {
 		return nil, usage("", "-o is `%s`, and every --format has a file of its own", o)
 	}
 	return outs, nil
+}
+
+// showAllowed reports whether some format shows what calls may need: a search a service on large graphs, made for those
+// alone.
+func showAllowed(outs []output) bool {
+	return slices.ContainsFunc(outs, func(o output) bool { return o.renderer.Allowed })
 }
 
 // write renders a result in every format. Files are written whole or not at all.
@@ -166,9 +172,4 @@ func (c *common) tell(r *pipeline.Result) {
 }
 
 // count writes a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
+func count(n int, noun string) string { return render.Counted(n, noun) }

@@ -15,6 +15,7 @@ func newPlan(s *streams) *cobra.Command {
 	var formats []string
 	var out string
 	var sources bool
+	var at []string
 	cmd := &cobra.Command{
 		Use:   "plan [FILE|DIRECTORY|-]...",
 		Short: "Show the time that each call has, needs and should be given",
@@ -29,12 +30,19 @@ configured and the recommended limits, the slack and the attempts; then a line a
 			if err != nil {
 				return err
 			}
-			r, err := c.must(args, pipeline.Options{Fixes: true, Allowed: true})
+			columns, err := corners(at)
 			if err != nil {
 				return err
 			}
-			if sources {
+			r, err := c.must(args, pipeline.Options{Fixes: len(columns) == 0, Allowed: showAllowed(outs)})
+			if err != nil {
+				return err
+			}
+			switch {
+			case sources:
 				return c.place(out, writeSources(r))
+			case len(columns) > 0:
+				return c.place(out, writeCorners(r, columns))
 			}
 			return c.write(r, outs)
 		},
@@ -44,6 +52,7 @@ configured and the recommended limits, the slack and the attempts; then a line a
 	f.StringArrayVar(&formats, "format", []string{"table"}, "output format, or `FORMAT[=FILE]` to write it to a file; repeatable: "+formatNames(render.Plan))
 	f.StringVarP(&out, "output", "o", "", "write to FILE instead of standard output")
 	f.BoolVar(&sources, "sources", false, "print what each file gave, which names were joined, and every value with the place or the default that it comes from")
+	f.StringSliceVar(&at, "corners", nil, "print what each entrypoint and call needs at percentiles, and at most waits under its `limits`, side by side instead: p50,p99,limits")
 	completeFormats(cmd, render.Plan)
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
 	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/render/config"
 	"github.com/budgetplan/budgetplan/render/docs"
 	"github.com/budgetplan/budgetplan/render/report"
 	"github.com/budgetplan/budgetplan/solver/rules"
@@ -45,11 +46,12 @@ func page(what string) (text string, ok bool) {
 	return pageOf(codes[i]).Text(), true
 }
 
-// pageOf takes the page of a rule from the archive beside it, that of an input finding from its script.
+// pageOf takes the page of a rule or a target from the archive beside it, that of an input finding from its script.
 func pageOf(c *diag.Code) docs.Page {
-	archive := rules.Archive(c.ID)
-	if archive == nil {
-		archive = []byte(testdata.Page(c.ID))
+	for _, archive := range [][]byte{rules.Archive(c.ID), config.Archive(c.ID)} {
+		if archive != nil {
+			return docs.Page{Code: c, Archive: archive}
+		}
 	}
-	return docs.Page{Code: c, Archive: archive}
+	return docs.Page{Code: c, Archive: []byte(testdata.Page(c.ID))}
 }

@@ -47,7 +47,7 @@ func named(path string) ([]Input, error) {
 		return nil, unreadable(path, err)
 	}
 	if !info.IsDir() {
-		return []Input{{path, true}}, nil
+		return []Input{{path, true}}, Plain(path)
 	}
 	files, err := Files(path)
 	inputs := make([]Input, len(files))
@@ -55,6 +55,15 @@ func named(path string) ([]Input, error) {
 		inputs[i].File = f
 	}
 	return inputs, err
+}
+
+// Plain says that a path is neither a file nor a directory: who reads a pipe that a plan names may wait for ever, and a
+// device has no end.
+func Plain(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return &Error{Message: "`" + path + "` is no file: a pipe, a socket or a device", Cause: "no file", Help: "name a file"}
+	}
+	return nil
 }
 
 // expand walks the parts of a glob. Folders that cannot be read match nothing, as in a shell.

@@ -65,9 +65,12 @@ func (l *Loader) Args(args []string) ([]Set, error) {
 	var together Set
 	var sets, loose []Set
 	for _, arg := range args {
-		if arg == Stdin {
+		switch arg {
+		case Stdin:
 			together.add(Input{Stdin, true})
 			continue
+		case "":
+			return nil, &Error{Message: "an argument is empty: it names no file", Help: "a variable may not be set; `.` is the directory here"}
 		}
 		arg = filepath.Clean(arg)
 		info, err := os.Stat(arg)
@@ -256,6 +259,20 @@ func (l *Loader) Keep(file string, src []byte) {
 
 // Source gives the bytes of a file that was kept, nil for any other.
 func (l *Loader) Source(file string) []byte { return l.kept[file] }
+
+// Has reports whether a path leads to a file that was kept, by whatever name that was read.
+func (l *Loader) Has(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	for name := range l.kept {
+		if other, err := os.Stat(name); err == nil && os.SameFile(info, other) {
+			return true
+		}
+	}
+	return false
+}
 
 func tooLarge(file string) error {
 	return &Error{

@@ -62,6 +62,14 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// TestEmptyArgument refuses what a variable gives that is not set, which would else mean the directory here.
+func TestEmptyArgument(t *testing.T) {
+	tree(t, "budgetplan.yaml")
+	if sets, err := (&Loader{}).Args([]string{""}); err == nil {
+		t.Errorf("an empty argument means %v", sets)
+	}
+}
+
 func TestNear(t *testing.T) {
 	tree(t, "team/budgetplan.yaml", "team/envoy/a.yaml", "team/envoy/b.yaml", "team/envoy/deep/c.yaml", "team/envoy/.hidden.yaml",
 		"team/envoy/vendor/d.yaml", "other/e.yaml", "team/[odd].yaml")

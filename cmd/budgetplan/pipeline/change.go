@@ -52,6 +52,12 @@ func Apply(p *model.Plan, settings []Setting) error {
 }
 
 func (s Setting) apply(p *model.Plan) error {
+	if key, _, _ := strings.Cut(s.Key, "."); key == "calls" || key == "call" || key == "name" {
+		return &load.Error{
+			Message: fmt.Sprintf("--set: `%s` says who calls whom, which what-if does not change", s.Key),
+			Help:    "change a copy of the plan, and compare `budgetplan plan` of both",
+		}
+	}
 	var attempts []attempt
 	id, leg, _ := strings.Cut(s.Subject, "@")
 	var calls []model.CallID

@@ -8,13 +8,14 @@ import (
 	"github.com/budgetplan/budgetplan/importers/merge"
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/render/config"
 	"github.com/budgetplan/budgetplan/solver"
 	"github.com/budgetplan/budgetplan/solver/rules"
 )
 
 // Codes gives every finding that any stage raises, once each, by id.
 func Codes() []*diag.Code {
-	codes := slices.Concat(yamlsrc.Codes, merge.Codes, solver.Codes, rules.Codes, []*diag.Code{all.Unrecognised})
+	codes := slices.Concat(yamlsrc.Codes, merge.Codes, solver.Codes, rules.Codes, config.Codes, []*diag.Code{all.Unrecognised})
 	for _, im := range all.List {
 		codes = append(codes, im.Codes...)
 	}

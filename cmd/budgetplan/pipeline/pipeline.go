@@ -27,6 +27,8 @@ type Options struct {
 	Allocation, Preset string
 	// Edit changes a plan before it is solved; nil changes nothing.
 	Edit func(*model.Plan) error
+	// Target says what a generated configuration would leave unsaid, once a plan is solved; nil says nothing.
+	Target func(*render.Input) []diag.Finding
 	// Input leaves the rules out: the findings are those of reading and merging.
 	Input bool
 	// Allowed and Fixes ask the solver for what only some outputs show.
@@ -121,14 +123,15 @@ func one(set load.Set, opts Options) (*render.Input, error) {
 	solution := solver.Solve(graph, solver.Options{
 		Policy: cmp.Or(opts.Allocation, plan.Policy.Allocation.Or("")), Allowed: opts.Allowed, Fixes: opts.Fixes,
 	})
+	in := &render.Input{Name: set.Name, Plan: plan, Graph: graph, Solution: solution, Source: opts.Loader.Source}
+	if opts.Target != nil {
+		findings = append(findings, opts.Target(in)...)
+	}
 	if opts.Input {
 		diag.Sort(findings)
 	} else {
 		findings = rules.Check(plan, graph, solution, findings, rules.Options{Now: time.Now(), Preset: opts.Preset, Codes: Codes()})
 	}
-	in := &render.Input{
-		Name: set.Name, Plan: plan, Graph: graph, Solution: solution,
-		Findings: noteTemplates(findings, opts.Loader.Source), Source: opts.Loader.Source,
-	}
+	in.Findings = noteTemplates(findings, opts.Loader.Source)
 	return in, nil
 }

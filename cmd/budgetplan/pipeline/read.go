@@ -233,10 +233,33 @@ func (r *reader) unrecognised(q request, source *importers.Source) {
 		f.Message += ": it is " + what
 	}
 	f.Help = fmt.Sprintf("the kinds are %s; a plan has `version: 1`, `entrypoints` or `services` at its top", list(all.Names()))
+	switch {
+	case wide(source.Bytes):
+		f.Message += ": it is UTF-16 or UTF-32, and UTF-8 is read"
+		f.Help = "save it as UTF-8"
+	case source.Binary():
+		f.Message += ": it has the byte 0, as binary files do"
+	}
 	if !q.from.Nowhere() {
 		f.At = q.from
 	}
 	r.findings = append(r.findings, f)
+}
+
+// wide recognises text of two or four bytes a character, as PowerShell writes it: by its mark, or by every other byte of
+// its beginning being 0.
+func wide(text []byte) bool {
+	if bytes.HasPrefix(text, []byte{0xff, 0xfe}) || bytes.HasPrefix(text, []byte{0xfe, 0xff}) {
+		return true
+	}
+	var zeros [2]int
+	start := text[:min(len(text), 64)]
+	for i, b := range start {
+		if b == 0 {
+			zeros[i%2]++
+		}
+	}
+	return len(start) > 3 && max(zeros[0], zeros[1]) == len(start)/2
 }
 
 // unread notes a file that a search or a source came across and that cannot be read.
@@ -275,6 +298,9 @@ func (r *reader) sourceOf(f *model.Fragment, s model.SourceRef) error {
 		r.findings = append(r.findings, found)
 	}
 	inputs, err := load.Near(f.File, s.Files.V)
+	if strings.Contains(s.Files.V, "://") && len(inputs) == 0 {
+		err = fmt.Errorf("`%s` is a URL, and a source is a file", diag.Masked([]byte(s.Files.V)))
+	}
 	if err == nil && len(inputs) == 0 {
 		err = fmt.Errorf("no file matches `%s`", s.Files.V)
 	}
@@ -320,7 +346,11 @@ func (r *reader) policy(f *model.Fragment) {
 		return
 	}
 	r.plans[file] = true
-	src, err := r.loader.Read(file)
+	var src []byte
+	err := load.Plain(file)
+	if err == nil {
+		src, err = r.loader.Read(file)
+	}
 	if err != nil {
 		r.skipped = append(r.skipped, model.Read{File: file, Skipped: "cannot be read"})
 		r.badPath(f.PolicyFile.Span(), err)

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/budgetplan/budgetplan/solver"
+)
+
+// longest writes the longest paths of a root, a line a hop.
+func (e explainer) longest(root int32) {
+	in := e.in
+	for i, p := range solver.Paths(in.Graph, in.Solution, root, e.paths) {
+		least := ""
+		if p.Known != solver.Complete {
+			least = "at least "
+		}
+		fmt.Fprintf(e.w, "  path %d: %s%s, slack %s\n", i+1, least, p.Length, bound(p.Slack))
+		w := tabwriter.NewWriter(e.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "  takes\tsum\tper ms\t")
+		for _, h := range p.Hops {
+			name, at, rate := in.Plan.Services[in.Graph.Roots[root].Node].Name+" itself", "", ""
+			if h.Leg >= 0 {
+				call, _ := in.Graph.CallOf(h.Leg)
+				name, at = in.Graph.LegName(h.Leg), "  "+call.At.String()
+				rate = strconv.FormatFloat(h.Sensitivity, 'f', 2, 64)
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%s\t  %s%s\n", h.Delta, h.Total, rate, name, at)
+		}
+		_ = w.Flush() // what place gives keeps its error
+	}
+}

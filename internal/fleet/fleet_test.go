@@ -1,0 +1,179 @@
+package fleet_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/importers/merge"
+	"github.com/budgetplan/budgetplan/importers/planfile"
+	"github.com/budgetplan/budgetplan/internal/fleet"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/solver"
+	"github.com/budgetplan/budgetplan/solver/rules"
+)
+
+// A fleet has the published shape, and is the same plan written as a file and made in code.
+func TestFleet(t *testing.T) {
+	f := fleet.New(20_000, 1)
+	if len(f.Calls) != 20_000 {
+		t.Errorf("%d calls", len(f.Calls))
+	}
+	leaves, widest := 0, 0
+	callers := make([]int, len(f.Services))
+	for i := range f.Services {
+		widest = max(widest, len(f.Services[i].Calls))
+		if len(f.Services[i].Calls) == 0 {
+			leaves++
+		}
+	}
+	for _, c := range f.Calls {
+		callers[c.To]++
+	}
+	for i, n := range callers[fleet.Entrypoints:] {
+		if n == 0 {
+			t.Fatalf("nobody calls service %d", i+fleet.Entrypoints)
+		}
+	}
+	if share := 100 * leaves / len(f.Services); share < 35 || share > 45 {
+		t.Errorf("%d %% of the services are leaves, published are 39 %%", share)
+	}
+	if most := slices.Max(callers); most < 100 || widest < 500 {
+		t.Errorf("the most callers are %d, the most calls %d: no heavy tail", most, widest)
+	}
+
+	read := planOf(t, f.YAML())
+	made, _ := solver.Compile(f.Plan())
+	again, cycles := solver.Compile(read)
+	if len(cycles) > 0 || len(again.Legs) != len(made.Legs) {
+		t.Fatalf("the file has %d legs and %d cycles, the plan %d legs", len(again.Legs), len(cycles), len(made.Legs))
+	}
+	a, b := solver.Solve(made, solver.Options{}), solver.Solve(again, solver.Options{})
+	for r := range a.Roots {
+		if a.Roots[r].Need != b.Roots[r].Need || a.Roots[r].Wait != b.Roots[r].Wait {
+			t.Errorf("root %d: the plan says %v and %s, the file %v and %s", r, a.Roots[r].Need, a.Roots[r].Wait, b.Roots[r].Need, b.Roots[r].Wait)
+		}
+	}
+}
+
+func planOf(tb testing.TB, yaml []byte) *model.Plan {
+	fragment, findings := planfile.Importer.Import(&importers.Source{File: "fleet.yaml", Bytes: yaml})
+	if len(findings) > 0 {
+		tb.Fatal(findings[0].Message)
+	}
+	p, findings := merge.Plan([]*model.Fragment{fragment})
+	if len(findings) > 0 {
+		tb.Fatal(findings[0].Message)
+	}
+	return p
+}
+
+// BenchmarkStages measures everything around the solver.
+func BenchmarkStages(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("calls=%d", n), func(b *testing.B) { stages(b, n) })
+	}
+}
+
+func stages(b *testing.B, n int) {
+	stage := func(name string, run func(m *fleet.Meter)) {
+		b.Run(name, func(b *testing.B) {
+			m := fleet.Measure(b, n, 0)
+			for range b.N {
+				run(m)
+			}
+			m.Report()
+		})
+	}
+	f := fleet.New(n, 1)
+	if n <= 100_000 {
+		yaml := f.YAML()
+		var fragment *model.Fragment
+		read := func() { fragment, _ = planfile.Importer.Import(&importers.Source{File: "fleet.yaml", Bytes: yaml}) }
+		stage("read", func(m *fleet.Meter) { m.Time(read) })
+		stage("merge", func(m *fleet.Meter) {
+			read() // a merge takes its fragments over
+			m.Time(func() { merge.Plan([]*model.Fragment{fragment}) })
+		})
+	}
+	empty := heap()
+	p := f.Plan()
+	planned := heap()
+	g, _ := solver.Compile(p)
+	compiled := heap()
+	sol := solver.Solve(g, solver.Options{})
+	solved := heap()
+	stage("compile", func(m *fleet.Meter) { m.Time(func() { solver.Compile(p) }) })
+	stage("rules", func(m *fleet.Meter) { m.Time(func() { rules.Check(p, g, sol, nil, rules.Options{}) }) })
+	stage("10 longest paths", func(m *fleet.Meter) { m.Time(func() { solver.Paths(g, sol, 0, 10) }) })
+	b.Run("memory", func(b *testing.B) {
+		for range b.N {
+			runtime.KeepAlive(p)
+		}
+		b.ReportMetric(0, "ns/op")
+		b.ReportMetric(float64(planned-empty)/float64(n), "B/call-model")
+		b.ReportMetric(float64(compiled-planned)/float64(n), "B/call-graph")
+		b.ReportMetric(float64(solved-compiled)/float64(n), "B/call-solution")
+	})
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// BenchmarkProcess measures the whole command, from its start to its end, on plans of several sizes and on the layered
+// graphs that a tool which enumerates paths takes seconds for.
+func BenchmarkProcess(b *testing.B) {
+	dir := b.TempDir()
+	tool := filepath.Join(dir, "budgetplan")
+	if out, err := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", tool, "../../cmd/budgetplan").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	info, err := os.Stat(tool)
+	if err != nil {
+		b.Fatal(err)
+	}
+	plans := []struct {
+		name string
+		yaml []byte
+		args []string
+	}{
+		{"version", nil, []string{"version"}},
+		{"20 calls", fleet.Layers(6, 2, 2), []string{"check", "--fail-on", "never"}},
+		{"1000 calls", fleet.New(1000, 1).YAML(), []string{"check", "--fail-on", "never"}},
+		{"70 services and 600 calls in layers", fleet.Layers(7, 10, 10), []string{"check", "--fail-on", "never"}},
+		{"10000 services and 99900 calls in layers", fleet.Layers(1000, 10, 10), []string{"check", "--fail-on", "never"}},
+	}
+	for i, p := range plans {
+		if p.yaml != nil {
+			file := filepath.Join(dir, fmt.Sprintf("%d.yaml", i))
+			if err := os.WriteFile(file, p.yaml, 0o600); err != nil {
+				b.Fatal(err)
+			}
+			p.args = append(p.args, file)
+		}
+		b.Run(p.name, func(b *testing.B) {
+			var took []time.Duration
+			for range b.N {
+				start := time.Now()
+				if out, err := exec.Command(tool, p.args...).CombinedOutput(); err != nil {
+					b.Fatalf("%v: %s", err, out)
+				}
+				took = append(took, time.Since(start))
+			}
+			slices.Sort(took)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(took[len(took)/2])/1e6, "ms")
+			b.ReportMetric(float64(info.Size())/1e6, "MB-binary")
+		})
+	}
+}

@@ -1,0 +1,91 @@
+package solver
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/budgetplan/budgetplan/internal/fleet"
+	"github.com/budgetplan/budgetplan/model"
+)
+
+// phases are the parts of Solve, in its order.
+var phases = []struct {
+	name string
+	run  func(*solve)
+}{
+	{"bounds", (*solve).bounds},
+	{"ways to fail", (*solve).stops},
+	{"attempts", (*solve).attempts},
+	{"need, budget, slack", (*solve).budgets},
+	{"recommended", func(s *solve) { s.left(); s.recommend() }},
+	{"allowed", (*solve).allowed},
+}
+
+// BenchmarkPhases measures each part of Solve alone. What stands behind ×pass is how many plain passes over the same
+// calls, in the order of Solve and measured in the same run, it takes.
+func BenchmarkPhases(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("calls=%d", n), func(b *testing.B) {
+			g, _ := Compile(fleet.New(n, 1).Plan())
+			pass := plainPass(g)
+			for i, p := range phases {
+				b.Run(p.name, func(b *testing.B) {
+					m := fleet.Measure(b, n, pass)
+					for range b.N {
+						s := newSolve(g, Options{})
+						for _, before := range phases[:i] {
+							before.run(s)
+						}
+						m.Time(func() { p.run(s) })
+					}
+					m.Report()
+				})
+			}
+			b.Run("all of solve", func(b *testing.B) {
+				m := fleet.Measure(b, n, pass)
+				for range b.N {
+					m.Time(func() { Solve(g, Options{}) })
+				}
+				m.Report()
+			})
+		})
+	}
+}
+
+// plainPass is the time of one sweep that looks at every call once, caller by caller.
+func plainPass(g *Graph) time.Duration {
+	x := make([]model.Duration, len(g.Nodes))
+	best := time.Duration(1<<63 - 1)
+	for range 5 {
+		start := time.Now()
+		for _, n := range g.Order {
+			g.Out(n, func(l LegID) { x[g.Legs[l].To] += x[n] + 1 })
+		}
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
+// BenchmarkWhatIf asks what roots need when one call after the other needs a millisecond more.
+func BenchmarkWhatIf(b *testing.B) {
+	for _, n := range []int{1_000, 10_000, 100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("calls=%d", n), func(b *testing.B) {
+			g, _ := Compile(fleet.New(n, 1).Plan())
+			sol := Solve(g, Options{})
+			w := NewWhatIf(g, sol)
+			took := make([]time.Duration, 0, 1<<20)
+			leg := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				leg = (leg + 7919) % len(g.Legs)
+				start := time.Now()
+				w.Ask(Change{Leg: LegID(leg), Time: sol.Legs[leg].Need.V + model.Millisecond})
+				if len(took) < cap(took) {
+					took = append(took, time.Since(start))
+				}
+			}
+			fleet.Quantiles(b, took)
+		})
+	}
+}
