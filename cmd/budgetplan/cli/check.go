@@ -43,7 +43,7 @@ The exit status is 1 where a finding is at --fail-on, and 2 where there was noth
 			if err != nil {
 				return err
 			}
-			return c.conclude(r, outs, failOn)
+			return c.conclude(r, args, outs, failOn)
 		},
 	}
 	c.register(cmd)
@@ -56,8 +56,8 @@ The exit status is 1 where a finding is at --fail-on, and 2 where there was noth
 	return cmd
 }
 
-// conclude writes the findings, closes with one line for people, and decides on the exit status.
-func (c *common) conclude(r *pipeline.Result, outs []output, failOn string) error {
+// conclude writes the findings, closes with a line or two for people, and decides on the exit status.
+func (c *common) conclude(r *pipeline.Result, args []string, outs []output, failOn string) error {
 	t := r.Totals()
 	empty := nothing(r)
 	if empty == nil || t.Errors+t.Warnings > 0 {
@@ -70,6 +70,9 @@ func (c *common) conclude(r *pipeline.Result, outs []output, failOn string) erro
 	}
 	if !c.quiet {
 		fmt.Fprintln(c.streams.err, c.closing(r, t))
+		if then := next(r, args); then != "" {
+			fmt.Fprintln(c.streams.err, "next: "+then)
+		}
 	}
 	if failOn == "error" && t.Errors > 0 || failOn == "warning" && t.Errors+t.Warnings > 0 {
 		return &exit{status: statusFindings}
