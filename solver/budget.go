@@ -36,7 +36,7 @@ func (s *solve) rootNeeds(gr *group) {
 		}
 		t.Feasible = need.V <= root.SLO
 		t.FeasibleKnown = !t.Feasible || t.Need.Known == Complete
-		if t.Need.Known != Nothing {
+		if t.Need.Known != Nothing && need.V.Finite() {
 			t.Slack, t.SlackKnown = root.SLO-need.V, t.Need.Known
 		}
 	}
@@ -177,7 +177,7 @@ func (p *spending) slack(id NodeID, given model.Duration, need Need) {
 // least keeps the least of given − needed. It is an upper bound as soon as one of the needs is not known in full;
 // gap remembers one of which nothing is known.
 func least(slack model.Duration, known Knowledge, given model.Duration, need Need, gap *bool) (model.Duration, Knowledge) {
-	if need.Known == Nothing {
+	if need.Known == Nothing || !need.V.Finite() {
 		*gap = true
 		return slack, min(known, Partial)
 	}

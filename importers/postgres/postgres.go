@@ -63,13 +63,13 @@ const (
 
 // setting is one parameter that a script or a file sets. Value is empty for one that is taken back.
 type setting struct {
-	level       level
-	of          string // the role or database, and the database that a role's setting is limited to
-	name        string
-	key, value  string
-	at          diag.Span
-	unreadable  bool // an expression, a variable
-	takenBack   bool
+	level      level
+	of         string // the role or database, and the database that a role's setting is limited to
+	name       string
+	key, value string
+	at         diag.Span
+	unreadable bool // an expression, a variable
+	takenBack  bool
 }
 
 // settings gives what a source sets, in its order: as SQL, else as the lines of a configuration file.

@@ -62,6 +62,19 @@ func writeFields(b *bytes.Buffer, platforms []*dialect.Dialect) {
 	}
 }
 
+// Platform writes the page of one platform, as `explain client/envoy` prints it: what of a plan it can say and in which
+// words, and what holds where nobody says. The error is the writer's.
+func Platform(w io.Writer, d *dialect.Dialect) error {
+	var b bytes.Buffer
+	writePlatform(&b, d)
+	b.WriteString("\n| key of a plan | its word |\n| --- | --- |\n")
+	for _, f := range d.Fields {
+		fmt.Fprintf(&b, "| `%s` | `%s` |\n", f.Key, cell(f.Name))
+	}
+	_, err := w.Write(bytes.Replace(b.Bytes(), []byte("\n### "), []byte("# "), 1))
+	return err
+}
+
 func writePlatform(b *bytes.Buffer, d *dialect.Dialect) {
 	fmt.Fprintf(b, "\n### %s\n\nFacts of %s, as of version %s.\n\n", d.Title, d.Title, d.Version)
 	if d.Granule > 0 {

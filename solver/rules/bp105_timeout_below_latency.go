@@ -17,8 +17,38 @@ var TimeoutBelowLatency = &diag.Code{
 var timeoutBelowLatency = &Rule{Code: TimeoutBelowLatency, Run: func(p *Pass) {
 	for l := range p.Graph.Legs {
 		p.belowLatency(solver.LegID(l))
+		p.stopsItself(solver.LegID(l))
 	}
 }}
+
+// stopsItself reports a callee whose own server timeout is below what it takes on a healthy day.
+func (p *Pass) stopsItself(l solver.LegID) {
+	leg, t, c, _ := p.call(l)
+	if leg.Stream || !leg.Last {
+		return
+	}
+	own := p.service(leg.To).ServerTimeout
+	if !own.Set() || !own.V.Finite() || own.V >= t.Patience {
+		return
+	}
+	at := p.percentile(l)
+	latency, used, exact := c.Latency.Quantile(at)
+	cut, _, known := c.Latency.Above(own.V)
+	if !known || cut == 0 || cut < model.Whole-at || !latency.Set() || latency.V <= own.V {
+		return
+	}
+	id, what := p.Graph.LegName(l), used.Percentile()+" latency"
+	if exact {
+		what = "latency"
+	}
+	name := p.nodeName(leg.To)
+	f := TimeoutBelowLatency.New(id, diag.Span{}, "`%s` stops itself at its `server_timeout` of %s, its %s is %s: it trips on a healthy day",
+		name, own.V, what, latency.V.Down())
+	f.Cause, f.Touched, f.Detail = own.From, p.Sol.Nodes[leg.From].Touched, "server_timeout"
+	f.Notes = []diag.Note{{Text: "the latency stands here", At: latency.From}}
+	f.Help = fmt.Sprintf("give `%s` a `server_timeout` above %s, or make it faster", name, latency.V.Up())
+	p.Report(f)
+}
 
 // belowLatency compares the patience with what is certain of the latency: a percentile above the one asked for
 // proves nothing.

@@ -35,6 +35,7 @@ func (p *Pass) clamped(l solver.LegID) {
 		f.Help = fmt.Sprintf("write `%s` so that it holds, or remove it", d.Key)
 		p.Report(f)
 	}
+	p.neverRetried(l)
 	client := dialect.Named(c.Client.Or(""))
 	if client == nil || client.MaxAttempts == 0 || leg.Waiter > 0 {
 		return
@@ -58,6 +59,20 @@ func (p *Pass) clamped(l solver.LegID) {
 		f.Help = fmt.Sprintf("write what holds: `%s: %s`", fix.Key, fix.To)
 		p.Report(f)
 	}
+}
+
+// neverRetried reports retries for which no failure is named.
+func (p *Pass) neverRetried(l solver.LegID) {
+	leg, _, _, w := p.call(l)
+	if !w.RetryOn.Written() || !w.Attempts.Written() || leg.Attempts <= 1 || leg.RetryOn.Reaches() || leg.RetryOn.Unsent() {
+		return
+	}
+	id := p.Graph.LegName(l)
+	f := ClampedValue.New(id, diag.Span{}, "`%s` asks for %s and is never retried: its `retry_on` names no failure", id, attemptsText(leg.Attempts))
+	f.Cause, f.Touched, f.Detail = w.RetryOn.From, p.Sol.Nodes[leg.From].Touched, "retry_on"
+	f.Notes = []diag.Note{{Text: "the attempts are asked for here", At: w.Attempts.From}}
+	f.Help = "name in `retry_on` what is to be retried, or leave the retries out"
+	p.Report(f)
 }
 
 // attemptsOf gives a written count as the solver counts it.

@@ -10,7 +10,9 @@ import (
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
 	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/dialect"
 	"github.com/budgetplan/budgetplan/render"
+	"github.com/budgetplan/budgetplan/render/docs"
 	"github.com/budgetplan/budgetplan/render/report"
 	"github.com/budgetplan/budgetplan/solver"
 )
@@ -30,8 +32,9 @@ func newExplain(s *streams) *cobra.Command {
   an entrypoint                  its numbers, and its longest paths hop by hop: what each takes, the sum so far, and how
                                  much longer the path becomes for each ms that the call needs more
   defaults                       what holds where nobody wrote anything
+  a platform, client/envoy       what it can say of a plan, and what holds where nobody says
 
-Findings and defaults need no plan. For the rest, what is read is what ` + "`budgetplan check`" + ` reads.`,
+Findings, defaults and platforms need no plan. For the rest, what is read is what ` + "`budgetplan check`" + ` reads.`,
 		Example: `  budgetplan explain BP102
   budgetplan explain gateway/order
   budgetplan explain gateway/order --quantity wait checkout.yaml`,
@@ -77,6 +80,10 @@ func (c *common) explain(what string, files, quantities []string, paths int) err
 	if what == "defaults" {
 		return explainDefaults(c.streams.out)
 	}
+	platform := dialect.Named(strings.TrimPrefix(what, clientPrefix))
+	if platform != nil && strings.HasPrefix(what, clientPrefix) {
+		return docs.Platform(c.streams.out, platform)
+	}
 	r, err := c.must(files, pipeline.Options{})
 	if err != nil {
 		return err
@@ -89,11 +96,17 @@ func (c *common) explain(what string, files, quantities []string, paths int) err
 		}
 		return nil
 	})
-	if err == nil && !known {
-		err = unknownSubject(what, r)
+	switch {
+	case err != nil || known:
+		return err
+	case platform != nil:
+		return docs.Platform(c.streams.out, platform)
 	}
-	return err
+	return unknownSubject(what, r)
 }
+
+// clientPrefix opens the name of a platform or client library, as in `client/envoy`.
+const clientPrefix = "client/"
 
 // unknownSubject says what is known instead: names that contain what was asked for, or are near it.
 func unknownSubject(what string, r *pipeline.Result) error {
@@ -133,6 +146,9 @@ func (c *common) completeSubjects(_ *cobra.Command, args []string, _ string) ([]
 		return nil, cobra.ShellCompDirectiveDefault // files
 	}
 	words := []string{"defaults"}
+	for _, d := range dialect.All {
+		words = append(words, clientPrefix+d.Name)
+	}
 	for _, code := range pipeline.Codes() {
 		words = append(words, code.ID+"\t"+code.Name, code.Name+"\t"+code.ID)
 	}

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
 	"github.com/budgetplan/budgetplan/model"
-	"github.com/budgetplan/budgetplan/render/config"
 )
 
 //go:embed starter.yaml
@@ -33,8 +33,8 @@ func newInit(s *streams) *cobra.Command {
 		Long: `init writes a plan to budgetplan.yaml or FILE, every line explained. A file that exists is left alone, and nothing is asked.
 
 Without flags it is a small example that fits. --services names one's own services, each of which calls the next, with
-timeouts that fit into the SLO. --from makes it from the configs of a folder, every value with a comment that says where
-it comes from.`,
+timeouts that fit into the SLO. --from names the configs of a folder as ` + "`sources`" + `, so that what is checked is what is
+deployed; ` + "`budgetplan import`" + ` copies their values instead.`,
 		Example: `  budgetplan init
   budgetplan init --entrypoint checkout --slo 1s --services gateway,product,database
   budgetplan init --from deploy/`,
@@ -47,7 +47,7 @@ it comes from.`,
 			if _, err := os.Lstat(file); err == nil && file != "-" {
 				return usage("name another file, or delete this one", "`%s` exists", file)
 			}
-			write, err := c.start(&sh)
+			write, err := c.start(&sh, file)
 			if err != nil {
 				return err
 			}
@@ -70,7 +70,7 @@ it comes from.`,
 }
 
 // start decides what to write, and has everything read and checked before a file is touched.
-func (c *common) start(sh *shape) (write func(io.Writer) error, err error) {
+func (c *common) start(sh *shape, file string) (write func(io.Writer) error, err error) {
 	own := len(sh.services) > 0 || sh.entrypoint != "" || sh.slo != ""
 	switch {
 	case len(sh.from) > 0 && own:
@@ -80,11 +80,12 @@ func (c *common) start(sh *shape) (write func(io.Writer) error, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(r.Plans) != 1 {
-			return nil, usage("name one of the plans", "%d plans are there already", len(r.Plans))
+		if len(r.Plans) != 1 || hasPlanFile(r.Plans[0]) {
+			return nil, usage("`budgetplan check` reads it", "a plan is there already")
 		}
 		c.tell(r)
-		return func(w io.Writer) error { return config.WritePlan(w, r.Plans[0].Plan) }, nil
+		text := fromConfigs(r.Plans[0], filepath.Dir(file))
+		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }, nil
 	case !own:
 		return func(w io.Writer) error { _, err := w.Write(starter); return err }, nil
 	case len(sh.services) == 0:

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +17,7 @@ import (
 // touches most requests. It is empty where nothing is left to do.
 func next(r *pipeline.Result, args []string) string {
 	for _, in := range r.Plans {
-		if len(in.Plan.Entrypoints) == 0 && !hasPlanFile(in) && !contains(args, "-") {
+		if len(in.Plan.Entrypoints) == 0 && !hasPlanFile(in) && !slices.Contains(args, "-") {
 			from := ""
 			for _, a := range args {
 				from += " --from " + shellQuoted(a)
@@ -32,11 +34,8 @@ func next(r *pipeline.Result, args []string) string {
 				continue
 			}
 			what := f.Code.ID
-			for _, s := range subjects(in) {
-				if s == f.Subject {
-					what = s
-					break
-				}
+			if slices.Contains(subjects(in), f.Subject) {
+				what = f.Subject
 			}
 			words := []string{"budgetplan", "explain", shellQuoted(what)}
 			for _, a := range args {
@@ -46,15 +45,6 @@ func next(r *pipeline.Result, args []string) string {
 		}
 	}
 	return ""
-}
-
-func contains(words []string, word string) bool {
-	for _, w := range words {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // hasPlanFile reports whether a person has written anything of the plan.
@@ -75,14 +65,16 @@ func shellQuoted(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// plainName is what YAML reads as text without quotes, its few words aside.
+var plainName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_./-]*$`)
+
 // yamlName writes a name so that YAML reads it as text.
 func yamlName(s string) string {
-	plain := s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-") == ""
 	switch strings.ToLower(s) {
 	case "true", "false", "null", "yes", "no", "on", "off", "y", "n":
-		plain = false
+		return strconv.Quote(s)
 	}
-	if plain && s[0] != '-' {
+	if plainName.MatchString(s) {
 		return s
 	}
 	return strconv.Quote(s)
