@@ -20,12 +20,20 @@ var jsonIntro string
 //go:embed whatif.md
 var whatIfIntro string
 
+// cardIntro is the same for a deadline card.
+//
+//go:embed card.md
+var cardIntro string
+
 // JSON writes the description of the json format of check and plan: what holds for all of it, then the keys of each record
 // with what the schema says of them. The error is the writer's, or the schema's that does not parse.
 func JSON(w io.Writer, schema []byte) error { return writeFormat(w, jsonIntro, schema) }
 
 // WhatIfJSON writes that of the json format of what-if, to follow the other.
 func WhatIfJSON(w io.Writer, schema []byte) error { return writeFormat(w, whatIfIntro, schema) }
+
+// CardJSON writes that of a deadline card, to follow both.
+func CardJSON(w io.Writer, schema []byte) error { return writeFormat(w, cardIntro, schema) }
 
 func writeFormat(w io.Writer, intro string, schema []byte) error {
 	var document struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/budgetplan/budgetplan/model/dialect"
 	"github.com/budgetplan/budgetplan/render"
 	"github.com/budgetplan/budgetplan/render/all"
+	"github.com/budgetplan/budgetplan/render/config"
 	"github.com/budgetplan/budgetplan/render/docs"
 	"github.com/budgetplan/budgetplan/render/report"
 )
@@ -29,7 +30,7 @@ func documents() []document {
 			return docs.Commands(w, program, commands)
 		}},
 		{"json", "json.md", func(w io.Writer) error {
-			return errors.Join(docs.JSON(w, report.Schema), docs.WhatIfJSON(w, report.WhatIfSchema))
+			return errors.Join(docs.JSON(w, report.Schema), docs.WhatIfJSON(w, report.WhatIfSchema), docs.CardJSON(w, config.CardSchema))
 		}},
 		{"man", "budgetplan.1", func(w io.Writer) error {
 			program, commands := commandPages()
@@ -113,5 +114,11 @@ func formatList() []docs.Format {
 	formats := docs.Formats("check", render.Check, all.List)
 	formats = append(formats, docs.Formats("plan", render.Plan, all.List)...)
 	formats = append(formats, docs.Formats("graph", render.Graph, all.List)...)
-	return append(formats, docs.Formats("graph --view waterfall", render.Waterfall, all.List)...)
+	formats = append(formats, docs.Formats("graph --view waterfall", render.Waterfall, all.List)...)
+	for _, t := range config.Targets {
+		for _, name := range t.Formats {
+			formats = append(formats, docs.Format{Command: "generate " + t.Name, Name: name, Title: t.Title})
+		}
+	}
+	return formats
 }

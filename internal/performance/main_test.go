@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWrite(t *testing.T) {
+	var out strings.Builder
+	err := write(&out, strings.NewReader(`cpu: Some Processor
+BenchmarkPhases/calls=1000/need,_budget,_slack-2  	       3	        86.35 B/call	       153.4 ms	      1534 ns/call	        13.15 ×pass
+BenchmarkWhatIf/calls=100000-2   3   5952 ns/op   1237 ns-median   13889 ns-p99   42 B/op   0 allocs/op
+BenchmarkProcess/20_calls-2   3   12.17 MB-binary   6.827 ms   5 ms-cpu
+PASS
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Measured on Some Processor",
+		"| need, budget, slack | 1000 | 153.4 | 1534 | 86.35 | 13.15 |\n",
+		"|  | 100000 | 1237 | 13889 | 0 |\n",
+		"| 20 calls |  | 6.827 | 5 | 12.17 |\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+	if err := write(&out, strings.NewReader("PASS\n")); err == nil {
+		t.Error("an output without a benchmark is taken")
+	}
+}
