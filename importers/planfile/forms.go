@@ -123,8 +123,10 @@ var limit = scalar(formInfo{
 	}
 	d, p := parseDuration(n)
 	if t := n.Text(); p == nil && d == 0 || !n.Quoted() && t == "0" {
-		p = &problem{fmt.Sprintf("`%s` as a limit has two meanings: half of the platforms read 0 as no limit, the others give up at once", t),
-			"write `none` for no limit, or a duration above 0"}
+		p = &problem{
+			fmt.Sprintf("`%s` as a limit has two meanings: half of the platforms read 0 as no limit, the others give up at once", t),
+			"write `none` for no limit, or a duration above 0",
+		}
 	}
 	return d, p
 })

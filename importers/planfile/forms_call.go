@@ -133,8 +133,10 @@ var failure = scalar(formInfo{
 		return t, nil
 	}
 	words := append([]string{"connect", "refused", "reset", "timeout", "error"}, grpcStatuses...)
-	p := &problem{fmt.Sprintf("`%s` is nothing that can be retried", t),
-		"write `connect`, `refused`, `reset`, `timeout`, `error`, a status such as `503` or `5xx`, or a gRPC status such as `unavailable`"}
+	p := &problem{
+		fmt.Sprintf("`%s` is nothing that can be retried", t),
+		"write `connect`, `refused`, `reset`, `timeout`, `error`, a status such as `503` or `5xx`, or a gRPC status such as `unavailable`",
+	}
 	if near := nearest(t, words); near != "" {
 		p.help = fmt.Sprintf("write `%s`", near)
 	}

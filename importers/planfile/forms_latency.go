@@ -122,8 +122,10 @@ func readHistogram(r *reader, n *yamlsrc.Node, l *model.Latency) {
 	slices.SortStableFunc(l.Histogram, func(a, b model.Point) int { return cmp.Compare(a.V.V, b.V.V) })
 	for i := 1; i < len(l.Histogram); i++ {
 		if a, b := l.Histogram[i-1], l.Histogram[i]; a.P > b.P {
-			r.report(badValue, b.V.Span(), problem{fmt.Sprintf("the share %s up to %s is below the share %s up to %s", b.P, b.V.V, a.P, a.V.V),
-				"write the share of all attempts up to each duration, the shorter ones included"})
+			r.report(badValue, b.V.Span(), problem{
+				fmt.Sprintf("the share %s up to %s is below the share %s up to %s", b.P, b.V.V, a.P, a.V.V),
+				"write the share of all attempts up to each duration, the shorter ones included",
+			})
 		}
 	}
 }

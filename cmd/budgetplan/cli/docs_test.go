@@ -107,8 +107,8 @@ var shellWord = regexp.MustCompile(`'[^']*'|\S+`)
 func runExample(t *testing.T, root, command, line string) {
 	t.Chdir(t.TempDir())
 	for to, from := range inFolder {
-		if command == "init" {
-			break
+		if command == "init" && to == "budgetplan.yaml" {
+			continue // init leaves a plan alone
 		}
 		text, err := os.ReadFile(filepath.Join(root, from))
 		if err == nil {

@@ -20,10 +20,10 @@ import (
 // generator is one run of generate.
 type generator struct {
 	*common
-	target        *config.Target
-	folder        string
-	force, schema bool
-	options       config.Options
+	target  *config.Target
+	folder  string
+	force   bool
+	options config.Options
 }
 
 func newGenerate(s *streams) *cobra.Command {
@@ -67,7 +67,6 @@ all the same.`,
 	f.BoolVar(&g.force, "force", false, "write the files of a plan that does not fit, too")
 	f.StringVar(&g.options.Service, "service", "", "write only the file of this service")
 	f.StringVar(&g.options.Format, "format", "", "of a card: "+oneOf(config.Card.Formats)+" (default json)")
-	f.BoolVar(&g.schema, "schema", false, "of a card: print its JSON Schema")
 	words(cmd, "format", config.Card.Formats)
 	return cmd
 }
@@ -76,13 +75,7 @@ func (g *generator) run(target string, args []string) error {
 	if g.target = config.TargetNamed(target); g.target == nil {
 		return usage("", "`%s` is no target, and generate takes %s", target, oneOf(config.TargetNames()))
 	}
-	switch {
-	case g.schema && g.target != config.Card:
-		return usage("", "--schema is a card's")
-	case g.schema:
-		_, err := g.streams.out.Write(config.CardSchema)
-		return err
-	case g.options.Format != "" && len(g.target.Formats) == 0:
+	if g.options.Format != "" && len(g.target.Formats) == 0 {
 		return usage("", "--format is a card's: `%s` has one form", target)
 	}
 	if err := among("format", g.options.Format, g.target.Formats); err != nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/budgetplan/budgetplan/importers/planfile"
+	"github.com/budgetplan/budgetplan/render/config"
 	"github.com/budgetplan/budgetplan/render/report"
 )
 
@@ -12,11 +13,12 @@ func newSchema() *cobra.Command {
 		"plan":    planfile.Schema,
 		"report":  func() []byte { return report.Schema },
 		"what-if": func() []byte { return report.WhatIfSchema },
+		"card":    func() []byte { return config.CardSchema },
 	}
-	names := []string{"plan", "report", "what-if"}
+	names := []string{"plan", "report", "what-if", "card"}
 	return &cobra.Command{
-		Use:   "schema [plan|report|what-if]",
-		Short: "Print the JSON Schema of plans, or of the json format",
+		Use:   "schema [plan|report|what-if|card]",
+		Short: "Print the JSON Schema of plans, or of the json formats",
 		Long: `schema prints a JSON Schema (2020-12): of plan files, which an editor completes and checks with, or of what
 ` + "`check --format json` and `plan --format json`, or `what-if --format json`," + ` print.`,
 		Example: `  budgetplan schema > budgetplan.schema.json

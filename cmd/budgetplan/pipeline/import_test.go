@@ -116,7 +116,7 @@ func TestImportCorpus(t *testing.T) {
 		t.Errorf("%d files with a call, want 60 or more: %v", total, gave)
 	}
 	for _, kind := range all.Names() {
-		if gave[kind] == 0 && kind != planName {
+		if gave[kind] == 0 && kind != planName && kind != "postgres" { // settings limit calls and make none
 			t.Errorf("no file of the corpus is `%s` with a call", kind)
 		}
 	}
