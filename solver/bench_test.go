@@ -79,6 +79,7 @@ func BenchmarkWhatIf(b *testing.B) {
 			var took []time.Duration
 			leg := 0
 			b.ReportAllocs()
+			b.ResetTimer()
 			for range b.N {
 				b.StopTimer()
 				took = make([]time.Duration, questions)

@@ -2,6 +2,7 @@ package planfile
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
@@ -40,11 +41,17 @@ func isPlan(doc *yamlsrc.Node) bool {
 	switch {
 	case known == 0 || services != nil && !looksLikeServices(services):
 		return false
-	case doc.Get("entrypoints").Kind() == yamlsrc.Map || services != nil && ours:
+	case doc.Get("entrypoints").Kind() == yamlsrc.Map || services != nil && (ours || others == 0 && isWhole(version)):
 		return true
 	}
 	// A version alone says nothing, unless it is ours and nothing is beside it.
 	return ours && others == 0 || version.Text() == "1" && known > 1
+}
+
+// isWhole tells a version of ours, even one that does not exist, from those of others ("3.8").
+func isWhole(version *yamlsrc.Node) bool {
+	_, err := strconv.Atoi(version.Text())
+	return err == nil && !version.Quoted()
 }
 
 // looksLikeServices tells the services of a plan from those of Compose and others: most of their keys are known, be it

@@ -53,7 +53,6 @@ type envoyCluster struct {
 	connect      model.Duration
 	idle         model.Val[model.Duration]
 	budget       model.Val[model.Fraction]
-	from         *diag.Origin
 }
 
 func (o *output) envoy(id model.ServiceID) {

@@ -95,6 +95,9 @@ func changeText(in *render.Input, fix *solver.RootFix) string {
 	case solver.FixRetry:
 		return fmt.Sprintf("give `%s` %s", leg(fix.Leg), retriesText(fix.Attempts-1))
 	case solver.FixOptional:
+		if in.Graph.Legs[fix.Leg].Optional {
+			return fmt.Sprintf("give `%s` a timeout of %s", leg(fix.Leg), brief(fix.Time, down))
+		}
 		return fmt.Sprintf("make `%s` optional, with a timeout of %s", leg(fix.Leg), brief(fix.Time, down))
 	case solver.FixParallel:
 		return fmt.Sprintf("run `%s` and `%s` in parallel", leg(fix.Leg), leg(fix.Other))

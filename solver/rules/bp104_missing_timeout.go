@@ -104,6 +104,10 @@ func (p *Pass) timeoutFor(f *diag.Finding, l solver.LegID) {
 	id := p.Graph.LegName(l)
 	share := t.Recommended.Timeout
 	switch {
+	case share > 0 && share.Finite() && t.Need.Known != solver.Nothing && t.Need.V > t.Budget:
+		// A timeout that cuts what the call needs would only move the trouble.
+		f.Help = fmt.Sprintf("give `%s` a timeout; its share of what `%s` has is %s and it needs %s, so that something else must give way first",
+			id, p.nodeName(leg.From), t.Budget.Down(), t.Need.V.Up())
 	case share > 0 && share.Finite():
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "most", share))
 		f.Help = fmt.Sprintf("give `%s` a timeout of %s or less, its share of what `%s` has", id, share, p.nodeName(leg.From))

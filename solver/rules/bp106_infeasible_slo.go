@@ -186,6 +186,9 @@ func (p *Pass) rootFix(r int32, x solver.RootFix) (text string, fix diag.Fix) {
 	case solver.FixRetry:
 		return fmt.Sprintf("%s on `%s`", retriesText(x.Attempts), id), p.retriesFix(x.Leg, x.Attempts)
 	case solver.FixOptional:
+		if leg, _, _, w := p.call(x.Leg); leg.Optional {
+			return fmt.Sprintf("a timeout of %s or less on `%s`", x.Time.Down(), id), p.limitFix(x.Leg, "timeout", w.Timeout, "most", x.Time)
+		}
 		return fmt.Sprintf("`%s` optional with a timeout of %s or less", id, x.Time.Down()), p.callFix(x.Leg, "optional", "true")
 	case solver.FixParallel:
 		other := p.Graph.LegName(x.Other)

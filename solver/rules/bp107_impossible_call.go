@@ -83,7 +83,8 @@ func (p *Pass) leastAttempt(l solver.LegID) model.Duration {
 	if leg.Last {
 		takes = c.Latency.Least().Or(0)
 	}
-	if inner := p.least[leg.To]; inner > 0 {
+	// The latency of a leaf contains its work.
+	if inner := p.least[leg.To]; inner > 0 && !(p.Graph.Nodes[leg.To].Leaf && leg.Last && c.Latency.Set()) {
 		takes = max(takes, leg.Network.Add(inner))
 	}
 	return takes

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/solver"
@@ -22,6 +23,12 @@ var budgetExhausted = &Rule{Code: BudgetExhausted, Run: func(p *Pass) {
 // spent reports whether a node receives less than its own work takes.
 func (p *Pass) spent(n solver.NodeID) bool {
 	t := &p.Sol.Nodes[n]
+	if p.Graph.Nodes[n].Leaf {
+		// The latency of a leaf contains its work, and BP105 to BP107 speak of it.
+		if slices.ContainsFunc(p.Graph.In(n), func(l solver.LegID) bool { _, _, c, _ := p.call(l); return c.Latency.Set() }) {
+			return false
+		}
+	}
 	return t.Received.Finite() && t.Received < p.Graph.Nodes[n].Local()
 }
 
