@@ -20,7 +20,7 @@ func (e explainer) longest(root int32) {
 		w := tabwriter.NewWriter(e.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "  takes\tsum\tper ms\t")
 		for _, h := range p.Hops {
-			name, at, rate := in.Plan.Services[in.Graph.Roots[root].Node].Name+" itself", "", ""
+			name, at, rate := in.Plan.Services[in.Graph.Roots[root].Node].Name+": work, margin and overhead, and what runs before and after the path", "", ""
 			if h.Leg >= 0 {
 				call, _ := in.Graph.CallOf(h.Leg)
 				name, at = in.Graph.LegName(h.Leg), "  "+call.At.String()
@@ -30,4 +30,5 @@ func (e explainer) longest(root int32) {
 		}
 		_ = w.Flush() // what place gives keeps its error
 	}
+	fmt.Fprintln(e.w, "  takes: a call beside the next one, its caller's margin and its own work in it; per ms: what 1ms more of the call adds to the path")
 }
