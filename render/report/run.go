@@ -59,6 +59,7 @@ func RunTable(w io.Writer, r *render.Run) error {
 		out.WriteString("a → b: as configured, and with every deadline enforced\n")
 	}
 	out.WriteString("waiting is summed over attempts: it is no latency\n")
+	out.WriteString("services that do not lead there answer after their local work, not their latency\n")
 	return out.Flush()
 }
 
