@@ -69,7 +69,9 @@ func (f *fixer) run() []RootFix {
 	f.margins(nil)
 	f.pairs()
 	need := f.sol.Roots[f.root].Need.V
-	f.out = append(f.out, RootFix{Kind: FixSLO, Node: -1, Leg: -1, Other: -1, Time: need, Need: need, Feasible: true})
+	if need.Finite() {
+		f.out = append(f.out, RootFix{Kind: FixSLO, Node: -1, Leg: -1, Other: -1, Time: need, Need: need, Feasible: true})
+	}
 	slices.SortStableFunc(f.out, func(a, b RootFix) int {
 		if a.Feasible != b.Feasible {
 			if a.Feasible {

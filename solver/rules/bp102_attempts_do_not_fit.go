@@ -40,10 +40,7 @@ func (p *Pass) attemptsFit(l solver.LegID) {
 		return
 	}
 	id := p.Graph.LegName(l)
-	need := total.String()
-	if !total.Finite() {
-		need = "more than 292 years"
-	}
+	need := ages(total)
 	f := AttemptsDoNotFit.New(id, diag.Span{}, "the %s of `%s` need %s, its timeout is %s",
 		attemptsText(leg.Attempts), id, need, leg.Timeout)
 	if total == leg.Timeout {

@@ -32,7 +32,7 @@ func (p *Pass) infeasible(r int32) {
 		least = "at least "
 	}
 	f := InfeasibleSLO.New(e.Name, diag.Span{}, "`%s` needs %s%s, its slo is %s: raising a timeout will not help",
-		e.Name, least, t.Need.V.Up(), root.SLO)
+		e.Name, least, ages(t.Need.V.Up()), root.SLO)
 	f.Cause, f.Touched = e.SLO.From, p.Sol.Nodes[root.Node].Touched
 	f.Notes = append(f.Notes, p.needNotes(r)...)
 	var fits, pairs []string

@@ -137,7 +137,7 @@ func (p *Pass) longWaits(l solver.LegID, limit bound) {
 	leg, t, _, w := p.call(l)
 	id := p.Graph.LegName(l)
 	f := UnsafeBackoff.New(id, diag.Span{}, "the waits of `%s` alone come to %s, which %s %s",
-		id, t.BackoffSum, outlasts(t.BackoffSum > limit.Duration), limit.text)
+		id, ages(t.BackoffSum), outlasts(t.BackoffSum > limit.Duration), limit.text)
 	f.Cause, f.Touched = backoffOrigin(w), p.Sol.Nodes[leg.To].Touched
 	f.Notes = []diag.Note{
 		{Text: fmt.Sprintf("%s, %s between them: %s", makes(id, leg.Attempts), counted(leg.Attempts-1, "wait"), p.waitList(l)), At: w.Attempts.From},

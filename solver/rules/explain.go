@@ -379,3 +379,11 @@ func plain(p model.Propagation) string {
 	}
 	return "cancellation"
 }
+
+// ages words a sum of finite times, which saturates where it is longer than anybody waits.
+func ages(d model.Duration) string {
+	if !d.Finite() {
+		return "more than 292 years"
+	}
+	return d.String()
+}
