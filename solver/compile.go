@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -136,6 +137,13 @@ func (c *compiler) report(id model.CallID, stack []frame) {
 	f := Cycle.New(call.ID, call.At, "%s is a cycle", strings.Join(names, " → "))
 	f.Cause = &diag.Origin{Span: call.At}
 	f.Notes = []diag.Note{{Text: "the rest is analysed without the call `" + call.ID + "`"}}
+	for _, s := range stack[first:] {
+		if depth := c.plan.Services[s.service].MaxDepth; depth.Set() {
+			f.Notes = append(f.Notes, diag.Note{
+				Text: fmt.Sprintf("`max_depth` bounds it at %d rounds; the numbers are those of one", depth.V), At: depth.From,
+			})
+		}
+	}
 	f.Help = "remove one of these calls, or name the operations apart (`" + c.plan.Services[call.To].Name +
 		".first`, `" + c.plan.Services[call.To].Name + ".second`) where they are different ones"
 	c.findings = append(c.findings, f)

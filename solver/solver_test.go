@@ -225,6 +225,7 @@ func TestCycle(t *testing.T) {
 	b.call("c", "a", retrying(2, s))
 	b.call("c", "d", retrying(2, s))
 	b.call("d", "d", retrying(2, s))
+	b.service("d").MaxDepth = val(int32(3))
 	g, findings := solver.Compile(&b.Plan)
 	var messages []string
 	for _, f := range findings {
@@ -234,6 +235,7 @@ func TestCycle(t *testing.T) {
 	if diff := cmp.Diff(want, messages); diff != "" {
 		t.Error(diff)
 	}
+	equal(t, "note of a bounded recursion", findings[1].Notes[1].Text, "`max_depth` bounds it at 3 rounds; the numbers are those of one")
 	equal(t, "cut leg", g.FirstLeg[2], -1)
 	sol := solver.Solve(g, solver.Options{Allowed: true, Fixes: true})
 	equal(t, "attempts at d", sol.Nodes[b.ids["d"]].Attempts.Configured, 8)
@@ -332,4 +334,22 @@ func TestOffered(t *testing.T) {
 	if got := sol.Nodes[g.Legs[0].To].Offered; got < 169.999 || got > 170.001 {
 		t.Errorf("with a budget %g attempts a second, want 170", got)
 	}
+}
+
+// An optional call needs its whole timeout: a shorter one is among the changes that let its entrypoint fit.
+func TestCapOfAnOptionalCall(t *testing.T) {
+	b := plan()
+	b.entry("a", 400*ms)
+	b.service("a").Margin = val(model.Margin{})
+	c := b.call("a", "b", func(c *model.Call, w *model.Waiter) { c.Optional, w.Timeout = val(true), val(s) })
+	b.call("a", "d", func(c *model.Call, w *model.Waiter) { c.Latency.Exact, w.Timeout = val(150*ms), val(s) })
+	g, sol := b.solve(t)
+	i := slices.IndexFunc(sol.Roots[0].Fixes, func(f solver.RootFix) bool {
+		return f.Kind == solver.FixOptional && f.Leg == g.FirstLeg[c]
+	})
+	if i < 0 {
+		t.Fatal("no cap is offered")
+	}
+	equal(t, "cap", sol.Roots[0].Fixes[i].Time, 250*ms)
+	equal(t, "need", sol.Roots[0].Fixes[i].Need, 400*ms)
 }

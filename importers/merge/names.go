@@ -10,12 +10,13 @@ import (
 	"github.com/budgetplan/budgetplan/model/diag"
 )
 
-// checkNames finds services that only calls of plans mention and that are one slip away from a listed one.
+// checkNames finds services that only calls of plans mention and that are one slip away from one that is listed, or
+// that a config calls: the plan would be checked against nothing that runs.
 func (m *merger) checkNames() {
 	var listed, doubtful []model.ServiceID
 	for i := range m.plan.Services {
 		switch f := &m.facts[i]; {
-		case m.plan.Services[i].Declared:
+		case m.plan.Services[i].Declared || f.confirmed:
 			listed = append(listed, model.ServiceID(i))
 		case !f.confirmed && f.base < 0:
 			doubtful = append(doubtful, model.ServiceID(i))
@@ -33,6 +34,10 @@ func (m *merger) reportMisspelt(id, meant model.ServiceID) {
 	name, listed := m.plan.Services[id].Name, &m.plan.Services[meant]
 	f := misspelt.New(name, m.facts[id].mention, "`%s` is not listed under `services`, and is one slip away from `%s`", name, listed.Name)
 	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is listed here", listed.Name), At: originOf(listed.At)}}
+	if !listed.Declared {
+		f.Message = fmt.Sprintf("only the plan calls `%s`, which is one slip away from `%s`, which a config calls", name, listed.Name)
+		f.Notes[0] = diag.Note{Text: fmt.Sprintf("`%s` is called here", listed.Name), At: originOf(listed.At)}
+	}
 	f.Help = fmt.Sprintf("write `%s`, or list `%s: {}` under `services` if it is another service", listed.Name, name)
 	m.findings = append(m.findings, f)
 }
