@@ -229,6 +229,9 @@ type Waiter struct {
 	Dead   []Dead
 }
 
+// Retried gives what is retried: any failure where nobody said.
+func (w *Waiter) Retried() Failures { return w.RetryOn.Or(AnyFailure) }
+
 // Retries reports whether the waiter makes more than one attempt.
 func (w *Waiter) Retries() bool { return w.Attempts.Or(1) > 1 }
 

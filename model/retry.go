@@ -22,6 +22,8 @@ const (
 	OnReset
 	OnTimeout
 	OnError
+	// OnStatus stands for the statuses of Failures, where only the kinds are at hand.
+	OnStatus
 )
 
 var failureNames = []struct {
@@ -43,19 +45,32 @@ func FailureNamed(word string) FailureKind {
 var AnyFailure = Failures{Kinds: OnConnect | OnRefused | OnReset | OnTimeout | OnError}
 
 // Late reports whether a callee that fails late is retried: an answer or a reset is.
-func (f Failures) Late() bool { return f.Kinds&(OnReset|OnError) != 0 || len(f.Statuses) > 0 }
+func (k FailureKind) Late() bool { return k&(OnReset|OnError|OnStatus) != 0 }
 
 // Timeout reports whether an attempt whose patience ran out is retried.
-func (f Failures) Timeout() bool { return f.Kinds&OnTimeout != 0 }
+func (k FailureKind) Timeout() bool { return k&OnTimeout != 0 }
 
 // Unsent reports whether an attempt that never began is retried.
-func (f Failures) Unsent() bool { return f.Kinds&(OnConnect|OnRefused) != 0 }
+func (k FailureKind) Unsent() bool { return k&(OnConnect|OnRefused) != 0 }
 
 // Fast reports whether a callee that fails at once is retried: on anything but `timeout`.
-func (f Failures) Fast() bool { return f.Late() || f.Unsent() }
+func (k FailureKind) Fast() bool { return k.Late() || k.Unsent() }
 
 // Reaches reports whether a retry can reach the callee at all: not on `connect` and `refused` alone.
-func (f Failures) Reaches() bool { return f.Late() || f.Timeout() }
+func (k FailureKind) Reaches() bool { return k.Late() || k.Timeout() }
+
+// Late, Timeout and Unsent say of the list what they say of its kinds; a status is an answer.
+func (f Failures) Late() bool    { return f.All().Late() }
+func (f Failures) Timeout() bool { return f.All().Timeout() }
+func (f Failures) Unsent() bool  { return f.All().Unsent() }
+
+// All gives the kinds, the statuses as one of them.
+func (f Failures) All() FailureKind {
+	if len(f.Statuses) > 0 {
+		return f.Kinds | OnStatus
+	}
+	return f.Kinds
+}
 
 // HasStatus reports whether the status is listed by itself.
 func (f Failures) HasStatus(s string) bool { return slices.Contains(f.Statuses, s) }

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -24,31 +25,33 @@ func (s *solve) attempts() {
 		s.sol.Nodes[i].AttemptsRoot = -1
 	}
 	s.eachRoot(w)
-	for i := range s.g.Legs {
+	s.g.each(len(s.g.Legs), func(i int) {
 		from, own := &s.sol.Nodes[s.g.Legs[i].From].Attempts, &w.own[i]
 		s.sol.Legs[i].Amplification = Counts{
 			Configured:  MulCount(from.Configured, own.configured),
 			TimeLimited: MulCount(from.TimeLimited, own.limited),
 			Budgeted:    min(from.Budgeted*own.budgeted, float64(MaxCount)),
 		}
-	}
+	})
 }
 
-// eachRoot runs the pass of every root, as many at once as there are processors, and keeps the worst in their order.
+// eachRoot runs the passes, each for several roots and as many at once as there are processors, and keeps the worst in
+// the order of the roots.
 func (s *solve) eachRoot(w *weights) {
-	passes := make([]rootPass, max(1, min(workers(len(s.g.Legs)), len(s.g.Roots))))
+	blocks := (len(s.g.Roots) + lanes - 1) / lanes
+	passes := make([]rootPass, max(1, min(workers(len(s.g.Legs)), blocks)))
 	pos := make([]int32, len(s.g.Nodes))
 	for i, n := range s.g.Order {
 		pos[n] = int32(i)
 	}
 	for i := range passes {
-		passes[i] = rootPass{s: s, w: w, x: make([]reachedBy, len(s.g.Nodes)), pos: pos}
+		passes[i] = rootPass{s: s, w: w, x: make([]reached, len(s.g.Nodes)), seen: make([]bool, len(s.g.Nodes)), pos: pos}
 	}
-	for r := 0; r < len(s.g.Roots); r += len(passes) {
-		at := passes[:min(len(passes), len(s.g.Roots)-r)]
-		together(len(at), func(i int) { at[i].run(int32(r + i)) })
+	for b := 0; b < blocks; b += len(passes) {
+		at := passes[:min(len(passes), blocks-b)]
+		together(len(at), func(i int) { at[i].run((b + i) * lanes) })
 		for i := range at {
-			at[i].take(int32(r + i))
+			at[i].take()
 		}
 	}
 }
@@ -98,6 +101,7 @@ type weights struct {
 // lastWork is what the latest work on a call depends on.
 type lastWork struct {
 	start, takes, limit model.Duration // the last attempt's latest start after its caller's, connect + busy, the attempt limit
+	to                  NodeID
 	enforced            bool
 }
 
@@ -207,85 +211,140 @@ func (w weight) most(v weight) weight {
 
 // MulCount multiplies two counts, stopping at MaxCount.
 func MulCount(a, b int64) int64 {
-	if a == 0 || b == 0 {
-		return 0
-	}
-	if a > MaxCount/b {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi != 0 || lo > uint64(MaxCount) {
 		return MaxCount
 	}
-	return a * b
+	return int64(lo)
 }
 
-// reachedBy is what one root sends to one node.
+// reachedBy is what one root sends to one node; paths is 0 where it does not reach it.
 type reachedBy struct {
 	configured, limited int64
 	budgeted, visits    float64
 	waited, work        model.Duration
 	start, end          model.Duration // latest start and end of any invocation
 	paths               int8
-	seen                bool
 }
+
+// lanes is how many roots one pass serves: what it reads of a call then serves them all.
+const lanes = 4
+
+// reached is what the roots of a pass send to one node.
+type reached [lanes]reachedBy
 
 type rootPass struct {
-	s     *solve
-	w     *weights
-	nodes []NodeID    // below the root, callers before callees
-	x     []reachedBy // zero outside a run
-	pos   []int32     // place in the topological order
+	s       *solve
+	w       *weights
+	first   int       // of the roots of this run
+	roots   []Root    // of this run, at most lanes
+	nodes   []NodeID  // below them, callers before callees
+	x       []reached // zero outside a run
+	seen    []bool    // below the roots; false outside a run
+	fetched int8      // what hand reads ahead
+	pos     []int32   // place in the topological order
 }
 
-// reach lists the nodes below a root, callers before callees.
-func (p *rootPass) reach(root NodeID) {
-	nodes := append(p.nodes[:0], root)
-	p.x[root].seen = true
+// reach lists the nodes below the roots, callers before callees. Where they are many it stops: todo is then what stands
+// after the first root in the topological order, seen or not.
+func (p *rootPass) reach() (todo []NodeID) {
+	nodes, first := p.nodes[:0], p.pos[p.roots[0].Node]
+	for i := range p.roots {
+		n := p.roots[i].Node
+		first = min(first, p.pos[n])
+		if !p.seen[n] {
+			p.seen[n] = true
+			nodes = append(nodes, n)
+		}
+	}
 	for i := 0; i < len(nodes); i++ {
+		if len(nodes) > len(p.pos)/8 {
+			p.nodes = nodes
+			return p.s.g.Order[first:]
+		}
 		p.w.to(p.s.g, nodes[i], func(w *weight) {
-			if !p.x[w.to].seen {
-				p.x[w.to].seen = true
+			if !p.seen[w.to] {
+				p.seen[w.to] = true
 				nodes = append(nodes, w.to)
 			}
 		})
 	}
-	if len(nodes) > len(p.pos)/8 {
-		nodes = nodes[:0]
-		for _, n := range p.s.g.Order[p.pos[root]:] {
-			if p.x[n].seen {
-				nodes = append(nodes, n)
-			}
+	slices.SortFunc(nodes, func(a, b NodeID) int { return int(p.pos[a] - p.pos[b]) })
+	p.nodes = nodes
+	return nodes
+}
+
+// run counts for the roots from first on.
+func (p *rootPass) run(first int) {
+	g := p.s.g
+	p.first, p.roots = first, g.Roots[first:min(first+lanes, len(g.Roots))]
+	todo := p.reach()
+	for k := range p.roots {
+		p.enter(k)
+	}
+	nodes := p.nodes[:0]
+	for _, n := range todo {
+		if p.seen[n] {
+			nodes = append(nodes, n)
+			p.hand(n)
 		}
-	} else {
-		slices.SortFunc(nodes, func(a, b NodeID) int { return int(p.pos[a] - p.pos[b]) })
 	}
 	p.nodes = nodes
-}
-
-func (p *rootPass) run(r int32) {
-	root := &p.s.g.Roots[r]
-	p.reach(root.Node)
-	p.enter(root)
-	t := &p.s.sol.Roots[r]
-	t.WorkEnds = p.x[root.Node].end
-	for _, n := range p.nodes {
-		x := &p.x[n]
-		t.WorkEnds = max(t.WorkEnds, x.end)
-		p.w.to(p.s.g, n, func(w *weight) { p.x[w.to].add(x, w) })
-		p.s.g.Out(n, func(l LegID) { p.x[p.s.g.Legs[l].To].later(p.w.last[l].after(x)) })
+	for k := range p.roots {
+		root, t := &p.roots[k], &p.s.sol.Roots[first+k]
+		t.Wait = min(root.Timeout, root.Overhead.Add(p.s.sol.Nodes[root.Node].Busy.Mul(root.Attempts)))
 	}
-	t.Wait = min(root.Timeout, root.Overhead.Add(p.s.sol.Nodes[root.Node].Busy.Mul(root.Attempts)))
 }
 
-// take keeps what the root's pass found where it is the worst so far, and clears it.
-func (p *rootPass) take(r int32) {
+// hand gives a node's callees what its requests send them.
+func (p *rootPass) hand(n NodeID) {
+	g, from := p.s.g, &p.x[n]
+	for k := range p.roots {
+		t := &p.s.sol.Roots[p.first+k]
+		t.WorkEnds = max(t.WorkEnds, from[k].end)
+	}
+	// Asking for all of them first lets the processor fetch them at the same time.
+	g.Out(n, func(l LegID) {
+		to := &p.x[p.w.last[l].to]
+		p.fetched |= to[0].paths | to[lanes/2].paths | to[lanes-1].paths
+	})
+	p.w.to(g, n, func(w *weight) {
+		p.seen[w.to] = true
+		to := &p.x[w.to]
+		for k := range p.roots {
+			if from[k].paths > 0 {
+				to[k].add(&from[k], w)
+			}
+		}
+	})
+	g.Out(n, func(l LegID) {
+		last := &p.w.last[l]
+		to := &p.x[last.to]
+		for k := range p.roots {
+			if from[k].paths > 0 {
+				to[k].later(last.after(&from[k]))
+			}
+		}
+	})
+}
+
+// take keeps what the passes found where it is the worst so far, and clears it.
+func (p *rootPass) take() {
 	for _, n := range p.nodes {
-		p.s.take(n, r, &p.x[n])
-		p.x[n] = reachedBy{}
+		for k := range p.roots {
+			if p.x[n][k].paths > 0 {
+				p.s.take(n, int32(p.first+k), &p.x[n][k])
+			}
+		}
+		p.x[n], p.seen[n] = reached{}, false
 	}
 }
 
 // enter sends the root's own attempts: one after the other, none after the client gave up.
-func (p *rootPass) enter(root *Root) {
+func (p *rootPass) enter(k int) {
+	root := &p.roots[k]
 	busy := p.s.sol.Nodes[root.Node].Busy
-	x := &p.x[root.Node]
+	x := &p.x[root.Node][k]
 	x.configured, x.limited = saturate(root.Attempts), saturate(root.Attempts)
 	x.budgeted, x.visits, x.paths = float64(x.configured), 1, 1
 	x.start = min(root.Overhead.Add(busy.Mul(root.Attempts-1)), root.Timeout)
@@ -305,7 +364,7 @@ func (x *reachedBy) add(from *reachedBy, w *weight) {
 // lastWork gives what the latest start and end of a call's work depend on (numbers.md 17).
 func (s *solve) lastWork(id LegID) lastWork {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
-	return lastWork{s.lastStart(id), l.Connect.Add(t.CalleeBusy), t.Limit, t.Enforced}
+	return lastWork{s.lastStart(id), l.Connect.Add(t.CalleeBusy), t.Limit, l.To, t.Enforced}
 }
 
 // after gives the latest start and end of the work under a caller's latest invocation.

@@ -49,7 +49,7 @@ func compileLeg(call *model.Call, id model.CallID, w int32, from, to NodeID, las
 		Pool:       wt.Pool.Or(0),
 		Attempts:   int64(wt.Attempts.Or(DefaultAttempts)),
 		Copies:     1,
-		RetryOn:    wt.RetryOn.Or(model.AnyFailure),
+		RetryOn:    wt.Retried().All(),
 		Window:     wt.RetryWindow.Or(model.NoLimit),
 		MinLeft:    minLeft(call, wt),
 		Budget:     wt.RetryBudget.Or(-1),
@@ -70,7 +70,7 @@ func compileLeg(call *model.Call, id model.CallID, w int32, from, to NodeID, las
 		l.Optional = call.Optional.Or(false)
 		l.Async = call.Async.Or(false)
 		l.Stream = call.Stream.Or(false)
-		l.Fixed = call.Fixed.Or(model.Fixed{})
+		l.Fixed = fixed(call)
 	}
 	l.facts(call, wt)
 	return l
@@ -89,6 +89,19 @@ func (l *Leg) facts(call *model.Call, w *model.Waiter) {
 	l.measured, l.hasMeasured = measured(call, call.Percentile.Or(DefaultPercentile))
 	_, patience := l.limits()
 	l.falseTimeout, l.falseKnown = falseTimeout(call, patience)
+}
+
+func fixed(call *model.Call) (f Fixed) {
+	if call.Fixed.V.All {
+		f |= FixedAll
+	}
+	if call.Fixed.V.Has("timeout") {
+		f |= FixedTimeout
+	}
+	if call.Fixed.V.Has("per_try_timeout") {
+		f |= FixedPerTry
+	}
+	return f
 }
 
 // measured is a call's latency at a percentile, with headroom unless it is exact.

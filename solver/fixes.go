@@ -263,7 +263,7 @@ func (f *fixer) retry(id LegID) {
 // optional caps a call so that the root fits.
 func (f *fixer) optional(id LegID) {
 	l := &f.g.Legs[id]
-	if l.Optional && l.Timeout == model.Unknown || l.Waiter > 0 || l.Fixed.All {
+	if l.Optional && l.Timeout == model.Unknown || l.Waiter > 0 || l.Fixed&FixedAll != 0 {
 		return
 	}
 	set := func(x model.Duration) change { return change{leg: id, what: setNeed, value: x} }

@@ -81,10 +81,10 @@ type Leg struct {
 	Pool       model.Duration // 0 where unset
 	// Attempts include the first; unlimited is 1<<62.
 	Attempts int64
-	Copies   int64          // hedged copies of an attempt, 1 without hedging
-	After    model.Duration // delay between copies
-	RetryOn  model.Failures
-	Window   model.Duration // NoLimit where unset
+	Copies   int64             // hedged copies of an attempt, 1 without hedging
+	After    model.Duration    // delay between copies
+	RetryOn  model.FailureKind // statuses as one of them
+	Window   model.Duration    // NoLimit where unset
 	// MinLeft is the least time left to start an attempt, 0 where unset.
 	MinLeft  model.Duration
 	Budget   model.Fraction // retry budget, -1 where unset
@@ -94,7 +94,7 @@ type Leg struct {
 	Optional bool
 	Async    bool
 	Stream   bool
-	Fixed    model.Fixed
+	Fixed    Fixed
 	// Last is true for the innermost leg of a call, the one that the callee's latency belongs to.
 	Last bool
 
@@ -108,6 +108,20 @@ type Leg struct {
 	most, least            model.Duration // bounds of the latency: Unknown and 0 where there is none
 	measured               model.Duration // what sizes one attempt, where no root asks for another percentile
 }
+
+// Fixed says which of its own values a call keeps.
+type Fixed uint8
+
+// The values that the solver would change.
+const (
+	FixedTimeout Fixed = 1 << iota
+	FixedPerTry
+	FixedAll // whatever there is
+)
+
+// Timeout and PerTry report whether the call keeps that value.
+func (f Fixed) Timeout() bool { return f&(FixedTimeout|FixedAll) != 0 }
+func (f Fixed) PerTry() bool  { return f&(FixedPerTry|FixedAll) != 0 }
 
 // Awaited reports whether the caller waits for the call: neither async nor a stream.
 func (l *Leg) Awaited() bool { return !l.Async && !l.Stream }

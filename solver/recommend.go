@@ -25,7 +25,7 @@ func (s *solve) recommendTimeout(id LegID) {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
 	r := &t.Recommended
 	r.Attempts = l.Attempts
-	if l.Fixed.Has("timeout") {
+	if l.Fixed.Timeout() {
 		if l.Timeout.Finite() {
 			r.Timeout = l.Timeout
 		}
@@ -82,7 +82,7 @@ func (s *solve) lower(at int32, limit model.Duration) {
 }
 
 func (s *solve) canLower(l LegID) bool {
-	return !s.g.Legs[l].Fixed.Has("timeout") && s.sol.Legs[l].Recommended.Timeout > Granule
+	return !s.g.Legs[l].Fixed.Timeout() && s.sol.Legs[l].Recommended.Timeout > Granule
 }
 
 func (s *solve) anyLower(at int32) bool {
@@ -99,7 +99,7 @@ func (s *solve) anyLower(at int32) bool {
 func (s *solve) recommendPerTry(id LegID) {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
 	r := &t.Recommended
-	if l.Fixed.Has("per_try_timeout") {
+	if l.Fixed.PerTry() {
 		if l.PerTry.Finite() {
 			r.PerTry = l.PerTry
 		}

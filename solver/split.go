@@ -70,7 +70,7 @@ func (p *splitter) askOfCall(id LegID) ask {
 // fixed reports whether the call keeps its own timeout, and has one.
 func (p *splitter) fixed(id LegID) bool {
 	l := &p.g.Legs[id]
-	return l.Fixed.Has("timeout") && l.own(&p.sol.Legs[id]).Finite()
+	return l.Fixed.Timeout() && l.own(&p.sol.Legs[id]).Finite()
 }
 
 // split gives an element its budget and hands it on.

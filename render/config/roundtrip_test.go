@@ -126,19 +126,19 @@ func envoyCall(t *testing.T, id string, w *model.Waiter, want model.Duration, l 
 		t.Errorf("%s: %s is without effect: %s", id, w.Dead[0].Key, w.Dead[0].Reason)
 	}
 	attempts := int64(w.Attempts.V)
-	if attempts != times.Recommended.Attempts && !(attempts == 1 && silent(l.RetryOn)) {
-		t.Errorf("%s: %d attempts, want %d on %s", id, attempts, times.Recommended.Attempts, l.RetryOn)
+	if attempts != times.Recommended.Attempts && !(attempts == 1 && silent(plan.Retried())) {
+		t.Errorf("%s: %d attempts, want %d on %s", id, attempts, times.Recommended.Attempts, plan.Retried())
 	}
 	if attempts <= 1 {
 		return
 	}
 	if w.PerTry.Set() && !w.RetryOn.V.Timeout() || l.RetryOn.Timeout() && !w.RetryOn.V.Timeout() {
-		t.Errorf("%s: per-try %s, retried on %s, to be retried on %s", id, w.PerTry.V, w.RetryOn.V, l.RetryOn)
+		t.Errorf("%s: per-try %s, retried on %s, to be retried on %s", id, w.PerTry.V, w.RetryOn.V, plan.Retried())
 	}
 	if rec := times.Recommended; w.PerTry.Set() && rec.Timeout > 0 && w.PerTry.V > rec.PerTry {
 		t.Errorf("%s: per-try %s, recommended is %s", id, w.PerTry.V, rec.PerTry)
 	}
-	fixed := l.Fixed.Has("per_try_timeout")
+	fixed := l.Fixed.PerTry()
 	if rec := times.Recommended; !fixed && !l.Stream && l.RetryOn.Timeout() && rec.Timeout > 0 && rec.PerTry >= 10*model.Millisecond && !w.PerTry.Set() {
 		t.Errorf("%s: no per-try timeout, recommended is %s", id, rec.PerTry)
 	}

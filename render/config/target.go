@@ -171,12 +171,12 @@ func (o *output) limitsOf(id model.CallID) (limits, bool) {
 		id: o.Graph.LegName(first) + legSuffix(at, w), leg: leg, call: c, waiter: w,
 		caller: &o.Plan.Services[c.From], callee: &o.Plan.Services[c.To],
 		Timeout: t.Recommended.Timeout, PerTry: t.Recommended.PerTry, Attempts: t.Recommended.Attempts,
-		RetryOn: l.RetryOn, Stream: l.Stream, fixed: l.Fixed.Has("per_try_timeout"),
+		RetryOn: w.Retried(), Stream: l.Stream, fixed: l.Fixed.PerTry(),
 	}
 	switch {
 	case l.Stream:
 		out.Timeout, out.PerTry, out.Kept = model.NoLimit, 0, "a stream has no end that a timeout could know"
-	case out.Timeout > 0 && l.Fixed.Has("timeout"):
+	case out.Timeout > 0 && l.Fixed.Timeout():
 		out.Kept = "fixed"
 	case out.Timeout > 0:
 	default:

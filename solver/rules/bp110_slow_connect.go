@@ -87,7 +87,7 @@ func (p *Pass) withoutConnect(l solver.LegID, one model.Duration) model.Duration
 // their timeout.
 func (p *Pass) connections(l solver.LegID) int64 {
 	leg, _, _, _ := p.call(l)
-	if leg.RetryOn.Kinds&model.OnConnect == 0 || endless(leg.Attempts) {
+	if leg.RetryOn&model.OnConnect == 0 || endless(leg.Attempts) {
 		return 1
 	}
 	return leg.Attempts

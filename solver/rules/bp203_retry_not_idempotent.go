@@ -52,7 +52,7 @@ func (p *Pass) executesTwice(l solver.LegID) {
 		f.Help = fmt.Sprintf("say `idempotent: true` on `%s` if a repeat changes nothing; else %s", id, f.Help)
 		f.Fixes = append([]diag.Fix{{Subject: id, Key: "idempotent", At: c.At, To: "true"}}, f.Fixes...)
 	}
-	retried := diag.Note{Text: "retried: " + leg.RetryOn.String(), At: w.RetryOn.From}
+	retried := diag.Note{Text: "retried: " + w.Retried().String(), At: w.RetryOn.From}
 	if !w.RetryOn.Set() {
 		retried.Text += ", which is everything: `retry_on` is not set"
 	}

@@ -19,18 +19,18 @@ var retryOnDeadline = &Rule{Code: RetryOnDeadline, Run: func(p *Pass) { p.retryi
 
 func (p *Pass) deadlineRetried(l solver.LegID) {
 	leg, t, _, w := p.call(l)
-	status, limit := deadlineStatus(w, leg.RetryOn), p.Graph.Nodes[leg.To].Limit
+	status, limit := deadlineStatus(w), p.Graph.Nodes[leg.To].Limit
 	if status == "" && (p.service(leg.To) == nil || !ownTimeout(leg, t, limit, p.Sol.Nodes[leg.To].Flow)) {
 		return
 	}
 	id, callee := p.Graph.LegName(l), p.nodeName(leg.To)
 	f := RetryOnDeadline.New(id, diag.Span{}, "")
 	f.Cause, f.Touched = w.RetryOn.From, p.Sol.Nodes[leg.To].Touched
-	without := leg.RetryOn
+	without := w.Retried()
 	if status != "" {
 		f.Message = fmt.Sprintf("`%s` retries `%s`, which says that the time is gone: the next attempt has less of it", id, status)
 		without.Statuses = nil
-		for _, s := range leg.RetryOn.Statuses {
+		for _, s := range w.Retried().Statuses {
 			if s != status {
 				without.Statuses = append(without.Statuses, s)
 			}
@@ -50,7 +50,7 @@ func (p *Pass) deadlineRetried(l solver.LegID) {
 		}
 		without.Kinds &^= model.OnError
 	}
-	f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s, retried: %s", makes(id, leg.Attempts), leg.RetryOn), At: w.Attempts.From})
+	f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s, retried: %s", makes(id, leg.Attempts), w.Retried()), At: w.Attempts.From})
 	if len(without.Statuses) == 0 && without.Kinds == 0 {
 		f.Help = fmt.Sprintf("give `%s` no retries", id)
 		f.Fixes = []diag.Fix{p.retriesFix(l, 1)}
@@ -64,12 +64,13 @@ func (p *Pass) deadlineRetried(l solver.LegID) {
 // ownTimeout reports whether a callee that takes too long stops by itself, before its caller gives up, with an
 // answer that is retried.
 func ownTimeout(leg *solver.Leg, t *solver.LegTimes, limit, flow model.Duration) bool {
-	return leg.RetryOn.Kinds&model.OnError != 0 && limit.Finite() && flow > limit && limit.Add(leg.Network) < t.Patience
+	return leg.RetryOn&model.OnError != 0 && limit.Finite() && flow > limit && limit.Add(leg.Network) < t.Patience
 }
 
 // deadlineStatus gives the status of an expired deadline that is retried, as it is spelt, "" without one. A
 // platform that makes a 504 of its own per-try timeout means that by it.
-func deadlineStatus(w *model.Waiter, f model.Failures) string {
+func deadlineStatus(w *model.Waiter) string {
+	f := w.Retried()
 	for _, s := range f.Statuses {
 		switch strings.ToLower(strings.ReplaceAll(s, "-", "_")) {
 		case "deadline_exceeded":
