@@ -25,12 +25,12 @@ func (v Val[T]) Or(unset T) T {
 }
 
 // At makes a written value.
-func At[T any](v T, at diag.Span) Val[T] { return Val[T]{v, &diag.Origin{Span: at}} }
+func At[T any](v T, at diag.Span) Val[T] { return Val[T]{v, diag.At(at)} }
 
 // Span gives the place of the value, nowhere for one that nobody wrote.
 func (v Val[T]) Span() diag.Span {
 	if v.From == nil {
 		return diag.Span{}
 	}
-	return v.From.Span
+	return v.From.Span()
 }

@@ -135,7 +135,7 @@ func (c *compiler) report(id model.CallID, stack []frame) {
 		names = append(append(names[:5:5], "…"), names[len(names)-4:]...)
 	}
 	f := Cycle.New(call.ID, call.At, "%s is a cycle", strings.Join(names, " → "))
-	f.Cause = &diag.Origin{Span: call.At}
+	f.Cause = diag.At(call.At)
 	f.Notes = []diag.Note{{Text: "the rest is analysed without the call `" + call.ID + "`"}}
 	for _, s := range stack[first:] {
 		if depth := c.plan.Services[s.service].MaxDepth; depth.Set() {

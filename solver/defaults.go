@@ -37,7 +37,7 @@ var Defaults = []diag.Default{
 func Assumed(key string, at diag.Span) *diag.Origin {
 	for i := range Defaults {
 		if Defaults[i].Field == key {
-			return &diag.Origin{Span: at, Default: &Defaults[i]}
+			return Defaults[i].For(at)
 		}
 	}
 	return nil

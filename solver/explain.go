@@ -165,7 +165,7 @@ func (e *explainer) share(label string, f model.Fraction, from *diag.Origin) {
 func (e *explainer) add(l Line, parts ...func()) {
 	l.Depth = e.depth
 	if l.Op == Given && l.From == nil {
-		l.From = &diag.Origin{Span: e.call.At} // nobody wrote it: the call is where it would stand
+		l.From = diag.At(e.call.At) // nobody wrote it: the call is where it would stand
 	}
 	e.lines = append(e.lines, l)
 	e.depth++
@@ -222,7 +222,7 @@ func (e *explainer) limitParts(connected bool) []func() {
 		}
 	}
 	if len(parts) == 0 {
-		label, from := "timeout, which nobody set", &diag.Origin{Span: e.call.At}
+		label, from := "timeout, which nobody set", diag.At(e.call.At)
 		if w.Timeout.Set() {
 			label, from = "timeout", w.Timeout.From
 		}
@@ -255,7 +255,7 @@ func (e *explainer) repeatOrigin() *diag.Origin {
 	if e.l.Waiter == 0 && e.call.Repeat.Set() {
 		return e.call.Repeat.From
 	}
-	return &diag.Origin{Span: e.call.At}
+	return diag.At(e.call.At)
 }
 
 func (e *explainer) natureOrigin() *diag.Origin {
@@ -344,5 +344,5 @@ func (e *explainer) attempt(label string) {
 
 // see adds a line whose value this very explanation derives under another head.
 func (e *explainer) see(label string, d model.Duration) {
-	e.add(Line{Label: label, Time: d, From: &diag.Origin{Span: e.call.At}, See: e.g.LegName(e.id)})
+	e.add(Line{Label: label, Time: d, From: diag.At(e.call.At), See: e.g.LegName(e.id)})
 }

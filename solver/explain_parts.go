@@ -40,7 +40,7 @@ func (e *explainer) calleeBusyLine(label string) {
 	case most.Set() && e.l.Last:
 		parts = append(parts, func() { e.time("longest latency", most.V, most.From, Given) })
 	case len(parts) == 0:
-		e.time(label+": nobody said how long it takes", e.t.CalleeBusy, &diag.Origin{Span: e.call.At}, Given)
+		e.time(label+": nobody said how long it takes", e.t.CalleeBusy, diag.At(e.call.At), Given)
 		return
 	}
 	e.time(label, e.t.CalleeBusy, nil, Least, parts...)
@@ -81,7 +81,7 @@ func (e *explainer) localLines(id NodeID) []func() {
 // callLine is another call's number, which its own explanation derives.
 func (e *explainer) callLine(l LegID, d model.Duration) {
 	c, _ := e.g.CallOf(l)
-	e.add(Line{Label: "`" + e.g.LegName(l) + "`", Time: d, From: &diag.Origin{Span: c.At}, See: e.g.LegName(l)})
+	e.add(Line{Label: "`" + e.g.LegName(l) + "`", Time: d, From: diag.At(c.At), See: e.g.LegName(l)})
 }
 
 // flow writes a body as nested sums and maxima.
@@ -112,7 +112,7 @@ func (e *explainer) orphan() {
 	case e.t.Enforced:
 		e.time(label+": none, the caller's end reaches it", 0, e.w.Propagates.From, Given)
 	case !e.t.Patience.Finite():
-		e.time(label+": none, the caller never gives up", 0, &diag.Origin{Span: e.call.At}, Given)
+		e.time(label+": none, the caller never gives up", 0, diag.At(e.call.At), Given)
 	default:
 		e.time(label, e.t.Orphan, nil, Minus,
 			func() { e.see("busy", e.t.Busy) },
@@ -128,7 +128,7 @@ func (e *explainer) need() {
 		e.time(label+": nobody waits for it", 0, e.natureOrigin(), Given)
 		return
 	case e.t.Need.Known == Nothing:
-		e.time(label+": nobody said what it takes", model.Unknown, &diag.Origin{Span: e.call.At}, Given)
+		e.time(label+": nobody said what it takes", model.Unknown, diag.At(e.call.At), Given)
 		return
 	case e.l.Optional:
 		own := func() { e.time("its own limit", e.l.own(e.t).Div(e.l.Repeat), e.w.Timeout.From, Given) }
@@ -224,7 +224,7 @@ func (e *explainer) budget() {
 		if !e.l.Awaited() {
 			why = ": nobody waits for it"
 		}
-		e.time(label+why, e.t.Budget, &diag.Origin{Span: e.call.At}, Given)
+		e.time(label+why, e.t.Budget, diag.At(e.call.At), Given)
 		return
 	}
 	n := &e.g.Nodes[e.l.From]
@@ -248,11 +248,11 @@ func (e *explainer) budget() {
 	}
 	if asked, sum, ok := e.portion(total); ok {
 		e.time(label+": its part of the sequence, by need", e.t.Budget, nil, Portion, share,
-			func() { e.time("what it asks for", asked, &diag.Origin{Span: e.call.At}, Given) },
-			func() { e.time("what all ask for", sum, &diag.Origin{Span: e.plan.Services[n.Service].At}, Given) })
+			func() { e.time("what it asks for", asked, diag.At(e.call.At), Given) },
+			func() { e.time("what all ask for", sum, diag.At(e.plan.Services[n.Service].At), Given) })
 		return
 	}
-	e.time(label+": its share by the policy, of what its caller has", e.t.Budget, &diag.Origin{Span: e.call.At}, Given)
+	e.time(label+": its share by the policy, of what its caller has", e.t.Budget, diag.At(e.call.At), Given)
 }
 
 // portion finds whether the budget is the eqf share of a plain sequence.
@@ -293,11 +293,11 @@ func (e *explainer) receivedLine(id NodeID) {
 	label := "received by " + e.nodeName(id)
 	if t.ReceivedBy >= 0 {
 		c, _ := e.g.CallOf(t.ReceivedBy)
-		e.add(Line{Label: label + " from `" + e.g.LegName(t.ReceivedBy) + "`", Time: t.Received, From: &diag.Origin{Span: c.At}, See: e.g.LegName(t.ReceivedBy)})
+		e.add(Line{Label: label + " from `" + e.g.LegName(t.ReceivedBy) + "`", Time: t.Received, From: diag.At(c.At), See: e.g.LegName(t.ReceivedBy)})
 		return
 	}
 	if t.ReceivedRoot < 0 || e.g.Roots[t.ReceivedRoot].Entrypoint < 0 {
-		e.time(label, t.Received, &diag.Origin{Span: e.plan.Services[e.g.Nodes[id].Service].At}, Given)
+		e.time(label, t.Received, diag.At(e.plan.Services[e.g.Nodes[id].Service].At), Given)
 		return
 	}
 	ep := &e.plan.Entrypoints[e.g.Roots[t.ReceivedRoot].Entrypoint]
@@ -322,7 +322,7 @@ func (e *explainer) slackLine() {
 	}
 	if e.t.Slack != e.t.Budget.Sub(e.t.Need.V) {
 		// Entrypoints with different percentiles: budget and need are each one's worst, slack that of one of them.
-		e.time(label+", the least over its entrypoints", e.t.Slack, &diag.Origin{Span: e.call.At}, Given)
+		e.time(label+", the least over its entrypoints", e.t.Slack, diag.At(e.call.At), Given)
 		return
 	}
 	e.time(label, e.t.Slack, nil, Difference,
@@ -381,7 +381,7 @@ func (e *explainer) attemptLines() {
 	}
 	arrive := func(n int64) func() {
 		return func() {
-			e.count("attempts that reach "+e.caller()+" per request", n, &diag.Origin{Span: e.plan.Services[e.g.Nodes[e.l.From].Service].At}, Given)
+			e.count("attempts that reach "+e.caller()+" per request", n, diag.At(e.plan.Services[e.g.Nodes[e.l.From].Service].At), Given)
 		}
 	}
 	n := saturate(e.l.Attempts)
@@ -396,6 +396,6 @@ func (e *explainer) attemptLines() {
 	label := fmt.Sprintf("attempts at %s by this call, time-limited (what can start while it hangs)", e.callee())
 	e.count(label, e.t.Amplification.TimeLimited, nil, Product, arrive(from.TimeLimited),
 		func() {
-			e.count("attempts that can start", own.limited, nil, Product, factors(e.t.Possible, e.copiesInTime(e.l, e.t), &diag.Origin{Span: e.call.At})...)
+			e.count("attempts that can start", own.limited, nil, Product, factors(e.t.Possible, e.copiesInTime(e.l, e.t), diag.At(e.call.At))...)
 		})
 }

@@ -71,9 +71,9 @@ func folded(found []diag.Finding) []diag.Finding {
 	}
 	for _, r := range repeats {
 		if f := &out[r.first]; r.files == 1 {
-			f.Notes = append(f.Notes, diag.Note{Text: "and in one more file", At: &diag.Origin{Span: r.at}})
+			f.Notes = append(f.Notes, diag.Note{Text: "and in one more file", At: diag.At(r.at)})
 		} else if r.files > 1 {
-			f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("and in %d more files, first in this one", r.files), At: &diag.Origin{Span: r.at}})
+			f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("and in %d more files, first in this one", r.files), At: diag.At(r.at)})
 		}
 	}
 	return out

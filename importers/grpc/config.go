@@ -35,7 +35,7 @@ func (r *reader) config(n *yamlsrc.Node) []model.Call {
 			if before := first[callee]; before != nil {
 				f := yamlsrc.Duplicate.New(callee, name.Span(), "`%s` is named twice, so gRPC refuses the whole service config", callee)
 				f.Help = "keep it in one method config"
-				f.Notes = []diag.Note{{Text: "first named here", At: &diag.Origin{Span: before.Span()}}}
+				f.Notes = []diag.Note{{Text: "first named here", At: diag.At(before.Span())}}
 				r.found, r.refused = append(r.found, f), true
 				continue
 			}
@@ -83,7 +83,7 @@ func (r *reader) bad(n *yamlsrc.Node, key string, err error) {
 	f := importers.BadValue.New("", n.Span(), "`%s`: %s, so gRPC refuses the whole service config", key, fact)
 	for i := range r.found {
 		if r.found[i].Message == f.Message {
-			r.found[i].Notes = append(r.found[i].Notes, diag.Note{Text: "and here", At: &diag.Origin{Span: n.Span()}})
+			r.found[i].Notes = append(r.found[i].Notes, diag.Note{Text: "and here", At: diag.At(n.Span())})
 			return
 		}
 	}

@@ -40,7 +40,7 @@ func TestFront(t *testing.T) {
 func TestNoLimitBesideLimit(t *testing.T) {
 	t.Parallel()
 	at := diag.Span{File: "config.json", Line: 3}
-	none := model.Val[model.Duration]{V: model.NoLimit, From: &diag.Origin{Span: at, Default: &diag.Default{Platform: "grpc"}}}
+	none := model.Val[model.Duration]{V: model.NoLimit, From: (&diag.Default{Platform: "grpc"}).For(at)}
 	written := model.At(2*model.Second, diag.Span{File: "plan.yaml", Line: 4})
 	config := oneCall("config.json", false, model.Waiter{Timeout: none})
 	plan, found := Plan([]*model.Fragment{oneCall("plan.yaml", true, model.Waiter{Timeout: written}), config})

@@ -48,7 +48,7 @@ func (p *parts) duration(at diag.Span) model.Val[model.Duration] {
 	case k == 0:
 		return model.Val[model.Duration]{}
 	case k == 1:
-		return model.Val[model.Duration]{V: 15 * model.Second, From: &diag.Origin{Span: at, Default: &diag.Default{Platform: "envoy", Field: "f", Value: "15s"}}}
+		return model.Val[model.Duration]{V: 15 * model.Second, From: (&diag.Default{Platform: "envoy", Field: "f", Value: "15s"}).For(at)}
 	default:
 		return model.At(values[k-2], at)
 	}

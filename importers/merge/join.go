@@ -164,7 +164,7 @@ func whence(at *diag.Origin) string {
 	return "in `" + at.File + "`"
 }
 
-func originOf(at diag.Span) *diag.Origin { return &diag.Origin{Span: at} }
+func originOf(at diag.Span) *diag.Origin { return diag.At(at) }
 
 func (j *joiner) service(dst, src *model.Service) {
 	take(j, "kind", &dst.Kind, src.Kind)

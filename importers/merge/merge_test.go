@@ -100,7 +100,7 @@ func TestConfigWins(t *testing.T) {
 	config.File, config.As, config.Structure = "a-config.yaml", "envoy", false
 	wrote := diag.Span{File: "a-config.yaml", Line: 9, Col: 3}
 	config.Calls[0].Waiters[0].Timeout = model.Val[model.Duration]{
-		V: 15 * model.Second, From: &diag.Origin{Span: wrote, Default: &diag.Default{Platform: "envoy", Field: "route.timeout", Value: "15s"}},
+		V: 15 * model.Second, From: (&diag.Default{Platform: "envoy", Field: "route.timeout", Value: "15s"}).For(wrote),
 	}
 	p, findings := Plan([]*model.Fragment{config, plan})
 	if len(p.Calls) != 1 || p.Calls[0].Waiters[0].Timeout.V != 15*model.Second {

@@ -27,7 +27,7 @@ func show(findings []diag.Finding) string {
 		}
 		fmt.Fprintf(&b, " %s\n", f.Message)
 		for _, n := range f.Notes {
-			fmt.Fprintf(&b, "  note %s %s\n", place(n.At.Span), n.Text)
+			fmt.Fprintf(&b, "  note %s %s\n", place(n.At.Span()), n.Text)
 		}
 		if f.Help != "" {
 			fmt.Fprintf(&b, "  help %s\n", f.Help)

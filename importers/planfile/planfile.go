@@ -164,7 +164,7 @@ func (r *reader) document(doc *yamlsrc.Node) {
 // duplicate reports a name that is defined again.
 func (r *reader) duplicate(at diag.Span, fact string, first diag.Span) {
 	f := r.report(duplicate, at, problem{fact, "join the two, or rename one"})
-	f.Notes = []diag.Note{{Text: "first given here", At: &diag.Origin{Span: first}}}
+	f.Notes = []diag.Note{{Text: "first given here", At: diag.At(first)}}
 }
 
 func readEntrypoints(r *reader, n *yamlsrc.Node, f *model.Fragment) {

@@ -56,7 +56,7 @@ func field[T, V any](name, doc string, f form[V], at func(*T) *model.Val[V]) key
 
 // written makes a value of the key that is being read.
 func written[V any](r *reader, v V, n *yamlsrc.Node) model.Val[V] {
-	return model.Val[V]{V: v, From: &diag.Origin{Span: n.Span(), Key: r.keyAt}}
+	return model.Val[V]{V: v, From: diag.Behind(r.keyAt, n.Span())}
 }
 
 // custom makes a key that stores in a way of its own.

@@ -51,7 +51,7 @@ func hostile() []diag.Finding {
 	at := diag.Span{File: "a b/" + name + ".yaml", Line: 3, Col: 2, EndCol: 4}
 	code := &diag.Code{ID: "BP104", Name: "missing-timeout", Severity: diag.Error, Summary: name}
 	f := code.New(name, at, "%s", name)
-	f.Help, f.Detail, f.Notes = name, name, []diag.Note{{Text: name, At: &diag.Origin{Span: at}}, {Text: name}}
+	f.Help, f.Detail, f.Notes = name, name, []diag.Note{{Text: name, At: diag.At(at)}, {Text: name}}
 	f.Edits = []diag.Edit{{At: at, New: name}}
 	ignored := code.New(name, diag.Span{}, "%s", name)
 	ignored.Ignored = &diag.Suppression{Reason: name}

@@ -193,7 +193,7 @@ func (p *parser) mapping(n *Node, y *yaml.Node, firstLine, depth int) (size int)
 func (p *parser) duplicate(first, again *Node) {
 	f := Duplicate.New("", again.Span(), "the key `%s` is given twice in one mapping", again.text)
 	f.Help = "keep one of the two"
-	f.Notes = []diag.Note{{Text: "first given here", At: &diag.Origin{Span: first.Span()}}}
+	f.Notes = []diag.Note{{Text: "first given here", At: diag.At(first.Span())}}
 	p.findings = append(p.findings, f)
 }
 

@@ -22,7 +22,7 @@ func Inside(n *Node) (*File, []diag.Finding) {
 		found[i].At = f.outward(found[i].At)
 		for k := range found[i].Notes {
 			if at := found[i].Notes[k].At; at != nil {
-				at.Span = f.outward(at.Span)
+				found[i].Notes[k].At = diag.At(f.outward(at.Span()))
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func TestInsideFindings(t *testing.T) {
 	}
 	f, _ = Parse("f.yaml", []byte("conf: |\n  x: 1\n  x: 2\n"))
 	_, found = Inside(f.Docs[0].Get("conf"))
-	if len(found) != 1 || found[0].At.String() != "f.yaml:3:3" || found[0].Notes[0].At.String() != "f.yaml:2:3" {
+	if len(found) != 1 || found[0].At.String() != "f.yaml:3:3" || found[0].Notes[0].At.Span().String() != "f.yaml:2:3" {
 		t.Errorf("findings %+v", found)
 	}
 	if f, found := Inside(nil); f == nil || len(f.Docs) > 0 || len(found) > 0 {

@@ -232,7 +232,7 @@ func (p *parser) syntaxError(s syntaxPlace) {
 	finding := p.fail(at, "%s", message)
 	finding.Help = help
 	if s.contextText != "" && s.context.known && s.context.line != s.problem.line {
-		finding.Notes = append(finding.Notes, diag.Note{Text: s.contextText + " that begins here", At: &diag.Origin{Span: p.span(s.context)}})
+		finding.Notes = append(finding.Notes, diag.Note{Text: s.contextText + " that begins here", At: diag.At(p.span(s.context))})
 	}
 }
 

@@ -67,21 +67,49 @@ func (d *Default) String() string {
 	return fmt.Sprintf("%s's default %s %s", d.Platform, d.Field, d.Value)
 }
 
-// Origin says where a value comes from: written at Span, or supplied by Default. A default keeps the
-// Span of the thing that it was supplied for, if there is one.
+// Origin says where a value comes from: written at Span, or supplied by Default. A default keeps the place of the thing
+// that it was supplied for, if there is one. Every value has one, so it is kept small: the key that the value stands
+// behind is in the same file.
 type Origin struct {
-	Span
-	// Key is the place of the key that the value stands behind, nowhere for a value without one.
-	Key     Span
-	Default *Default
+	File                      string
+	Line, Col, EndCol         int32
+	KeyLine, KeyCol, KeyEndCol int32
+	Default                   *Default
 }
+
+// At makes the origin of what stands at a place.
+func At(at Span) *Origin {
+	return &Origin{File: at.File, Line: at.Line, Col: at.Col, EndCol: at.EndCol}
+}
+
+// For makes the origin of a value that the default supplies for what stands at a place.
+func (d *Default) For(at Span) *Origin {
+	o := At(at)
+	o.Default = d
+	return o
+}
+
+// Behind makes the origin of a value that stands behind a key.
+func Behind(key, value Span) *Origin {
+	o := At(value)
+	if key.File == value.File {
+		o.KeyLine, o.KeyCol, o.KeyEndCol = key.Line, key.Col, key.EndCol
+	}
+	return o
+}
+
+// Span gives the place of the value.
+func (o *Origin) Span() Span { return Span{o.File, o.Line, o.Col, o.EndCol} }
+
+// Nowhere reports whether the value stands at no line.
+func (o *Origin) Nowhere() bool { return o.Line == 0 }
 
 // Place is where to point a reader: the key of the value, else the value itself.
 func (o *Origin) Place() Span {
-	if !o.Key.Nowhere() {
-		return o.Key
+	if o.KeyLine > 0 {
+		return Span{o.File, o.KeyLine, o.KeyCol, o.KeyEndCol}
 	}
-	return o.Span
+	return o.Span()
 }
 
 // Written reports whether a person wrote the value.

@@ -178,5 +178,5 @@ type Default[T any] struct {
 
 // At gives the value as supplied for the thing at a place.
 func (d *Default[T]) At(at diag.Span) model.Val[T] {
-	return model.Val[T]{V: d.V, From: &diag.Origin{Span: at, Default: &d.Default}}
+	return model.Val[T]{V: d.V, From: d.Default.For(at)}
 }

@@ -62,11 +62,11 @@ func Whence(from *diag.Origin) string {
 	case from == nil:
 		return ""
 	case from.Default == nil:
-		return from.Span.String()
+		return from.Span().String()
 	case from.Nowhere():
 		return from.Default.String()
 	}
-	return from.Default.String() + ", for " + from.Span.String()
+	return from.Default.String() + ", for " + from.Span().String()
 }
 
 // values writes keys in the order given.

@@ -33,7 +33,7 @@ func hostileFindings() []diag.Finding {
 	code := &diag.Code{ID: "BP104", Name: "missing-timeout", Severity: diag.Warning, Summary: "nothing bounds the call"}
 	f := code.New(hostile, diag.Span{File: hostile + ".yaml", Line: 3, Col: 2, EndCol: 4}, "nothing bounds `%s`", hostile)
 	f.Help, f.Detail = hostile, hostile
-	f.Notes = []diag.Note{{Text: hostile, At: &diag.Origin{Span: f.At}}}
+	f.Notes = []diag.Note{{Text: hostile, At: diag.At(f.At)}}
 	nowhere := code.New(hostile, diag.Span{}, "%s", hostile)
 	nowhere.Ignored = &diag.Suppression{Reason: hostile}
 	return []diag.Finding{f, nowhere}

@@ -177,7 +177,7 @@ func given(t *testing.T, text []byte) []diag.Finding {
 		f := code.New(r.Subject, diag.Span{File: "plan.yaml", Line: r.Line, Col: r.Column, EndCol: r.End}, "%s", r.Message)
 		f.Help = r.Help
 		if r.Note != "" {
-			f.Notes = []diag.Note{{Text: r.Note, At: &diag.Origin{Span: f.At}}}
+			f.Notes = []diag.Note{{Text: r.Note, At: diag.At(f.At)}}
 			f.Fixes = []diag.Fix{{Subject: r.Subject, Key: "timeout", At: f.At, From: "10s", Bound: "most", To: "7s"}}
 		}
 		findings = append(findings, f)

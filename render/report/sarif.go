@@ -138,7 +138,7 @@ func (s *sarif) result(f *diag.Finding) sarifResult {
 	for i, n := range f.Notes {
 		related := sarifLocation{ID: i + 1, Message: &sarifText{Text: n.Text}}
 		if n.At != nil {
-			related.Physical = s.physical(n.At.Span)
+			related.Physical = s.physical(n.At.Span())
 			if n.At.Default != nil {
 				related.Message.Text += " (" + n.At.Default.String() + ")"
 			}

@@ -126,7 +126,7 @@ func (t *text) finding(f *diag.Finding) {
 		t.line("help", f.Help, nil)
 	}
 	if f.Ignored != nil {
-		t.line("note", "ignored: "+f.Ignored.Reason, &diag.Origin{Span: f.Ignored.At})
+		t.line("note", "ignored: "+f.Ignored.Reason, diag.At(f.Ignored.At))
 	}
 }
 
@@ -168,7 +168,7 @@ func origin(o *diag.Origin) string {
 func (t *text) place(f *diag.Finding) {
 	at := f.Place()
 	if f.Cause != nil && f.Cause.Default != nil {
-		fmt.Fprintf(t.out, "  %s %s\n", t.style.paint(blue, "-->"), origin(&diag.Origin{Span: at, Default: f.Cause.Default}))
+		fmt.Fprintf(t.out, "  %s %s\n", t.style.paint(blue, "-->"), origin(f.Cause.Default.For(at)))
 		return
 	}
 	if at.File == "" {

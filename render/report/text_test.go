@@ -23,7 +23,7 @@ func sample() *render.Input {
 	f := inverted.New("gateway/order", diag.Span{File: "checkout.yaml", Line: 5, Col: 9, EndCol: 16}, "`order` may go on for 12.175s after `gateway` gave up")
 	f.Help = "give `order/inventory` no retries"
 	f.Notes = []diag.Note{
-		{Text: "`order` may be busy 22.175s", At: &diag.Origin{Span: diag.Span{File: "checkout.yaml", Line: 3, Col: 5}}},
+		{Text: "`order` may be busy 22.175s", At: diag.At(diag.Span{File: "checkout.yaml", Line: 3, Col: 5})},
 		{Text: "nothing carries the caller's deadline on this call"},
 		{Text: "the time is Envoy's", At: &diag.Origin{Default: &diag.Default{Platform: "envoy", Field: "route.timeout", Value: "15s"}}},
 	}

@@ -78,7 +78,7 @@ func words(d model.Duration) string {
 func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration) {
 	s, t := p.service(n), &p.Sol.Nodes[n]
 	if f.Cause == nil {
-		f.Cause = &diag.Origin{Span: s.At}
+		f.Cause = diag.At(s.At)
 	}
 	f.Touched = t.Touched
 	said := limit
@@ -160,7 +160,7 @@ func (p *Pass) receivedNote(n solver.NodeID) diag.Note {
 	if lt.Budget.Finite() && (leg.Attempts > 1 || leg.Repeat > 1) {
 		text += fmt.Sprintf(": a budget of %s for %s%s", lt.Budget.Down(), attemptsText(leg.Attempts), backoffText(lt.BackoffSum))
 	}
-	return diag.Note{Text: text, At: &diag.Origin{Span: c.At}}
+	return diag.Note{Text: text, At: diag.At(c.At)}
 }
 
 // rootNote says what an entrypoint gives its first service.

@@ -84,7 +84,7 @@ func (p *Pass) missing(l solver.LegID) {
 			times(leg.Attempts, "attempt", t.Patience), backoffText(t.BackoffSum), t.Sequence)
 	}
 	if f.Cause == nil || open == summed {
-		f.Cause = &diag.Origin{Span: c.At}
+		f.Cause = diag.At(c.At)
 		if try := perTry(w); open == summed && try.Set() {
 			f.Cause = try.From
 		}

@@ -88,7 +88,7 @@ func (p *Pass) needNotes(r int32) []diag.Note {
 	n := root.Node
 	if s := p.service(n); s != nil {
 		if text := p.needText(n, p.Sol.Nodes[n].Need); text != "" {
-			notes = append(notes, diag.Note{Text: fmt.Sprintf("`%s` needs %s", s.Name, text), At: &diag.Origin{Span: s.At}})
+			notes = append(notes, diag.Note{Text: fmt.Sprintf("`%s` needs %s", s.Name, text), At: diag.At(s.At)})
 		}
 	}
 	for depth := 0; depth < maxParts; depth++ {
@@ -152,7 +152,7 @@ func (p *Pass) needNote(l solver.LegID) diag.Note {
 	case measured && !exact && latency.V.MulUp(model.Whole+headroom) == t.One.V:
 		return diag.Note{Text: fmt.Sprintf("%s, one is %s with %s headroom", text, latency.V.Down(), headroom), At: latency.From}
 	}
-	at := &diag.Origin{Span: c.At}
+	at := diag.At(c.At)
 	parts := p.needText(leg.To, t.One)
 	switch {
 	case parts == "":

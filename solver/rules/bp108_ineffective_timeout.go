@@ -29,7 +29,7 @@ func (p *Pass) ineffective(l solver.LegID) {
 			continue
 		}
 		f := IneffectiveTimeout.New(id, d.At, "`%s: %s` of `%s` never acts: %s", d.Key, d.Value, id, d.Reason)
-		f.Cause, f.Touched, f.Detail = &diag.Origin{Span: d.At}, touched, d.Key
+		f.Cause, f.Touched, f.Detail = diag.At(d.At), touched, d.Key
 		f.Help = fmt.Sprintf("remove `%s`, or change what switches it off", d.Key)
 		p.Report(f)
 	}

@@ -48,7 +48,7 @@ func (p *Pass) exhausted(n solver.NodeID) {
 		f.Cause = s.After.From
 	}
 	if f.Cause == nil {
-		f.Cause = &diag.Origin{Span: s.At}
+		f.Cause = diag.At(s.At)
 	}
 	after := p.infeasibleRoot(n)
 	f.Help = fmt.Sprintf("give `%s` more than %s, or let it work less", s.Name, local)
@@ -60,7 +60,7 @@ func (p *Pass) exhausted(n solver.NodeID) {
 		if t.Received < 0 || leg.Attempts > 1 {
 			note = diag.Note{
 				Text: fmt.Sprintf("`%s` has a budget of %s for %s%s", id, max(0, lt.Budget).Down(), attemptsText(leg.Attempts), backoffText(lt.BackoffSum)),
-				At:   &diag.Origin{Span: c.At},
+				At:   diag.At(c.At),
 			}
 		}
 		f.Notes = append(f.Notes, note)

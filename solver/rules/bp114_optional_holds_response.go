@@ -36,7 +36,7 @@ func (p *Pass) uncapped(l solver.LegID) {
 		f.Message = fmt.Sprintf("`%s` is optional, and only the sum of its attempts caps it: %s%s = %s", id,
 			times(leg.Attempts, "attempt", t.Patience), backoffText(t.BackoffSum), t.Sequence)
 	}
-	f.Detail, f.Cause, f.Touched = "uncapped", &diag.Origin{Span: c.At}, p.Sol.Nodes[leg.From].Touched
+	f.Detail, f.Cause, f.Touched = "uncapped", diag.At(c.At), p.Sol.Nodes[leg.From].Touched
 	f.Help = fmt.Sprintf("give `%s` a timeout: what it costs the answer at most", id)
 	if share := t.Recommended.Timeout; share > 0 && share.Finite() {
 		f.Help = fmt.Sprintf("give `%s` a timeout of %s or less", id, share)

@@ -53,7 +53,7 @@ func (p *Pass) serverLimit(n solver.NodeID) {
 	if !open {
 		f.Severity = diag.Info
 		f.Message = fmt.Sprintf("nothing is known to stop `%s` when its caller leaves: it is a database without a `server_timeout`", s.Name)
-		f.Cause = &diag.Origin{Span: s.At}
+		f.Cause = diag.At(s.At)
 		if s.Kind.Set() {
 			f.Cause = s.Kind.From
 		}

@@ -66,7 +66,7 @@ func retriesLeft(attempts int64) string {
 func (p *Pass) setFix(l solver.LegID, key string, now *diag.Origin, from, to string) diag.Fix {
 	f := diag.Fix{Subject: p.Graph.LegName(l), Key: key, From: from, To: to}
 	if now.Written() {
-		f.At = now.Span
+		f.At = now.Span()
 		return f
 	}
 	_, _, c, _ := p.call(l)

@@ -31,7 +31,7 @@ func (p *Pass) clamped(l solver.LegID) {
 			continue
 		}
 		f := ClampedValue.New(id, d.At, "`%s: %s` of `%s` does not hold: %s", d.Key, d.Value, id, d.Reason)
-		f.Cause, f.Touched, f.Detail = &diag.Origin{Span: d.At}, touched, d.Key
+		f.Cause, f.Touched, f.Detail = diag.At(d.At), touched, d.Key
 		f.Help = fmt.Sprintf("write `%s` so that it holds, or remove it", d.Key)
 		p.Report(f)
 	}

@@ -58,7 +58,7 @@ func (p *Pass) hedged(l solver.LegID) {
 	if !w.Hedge.Budget.Set() && leg.Budget < 0 {
 		cause := w.Hedge.Attempts.From
 		if cause == nil {
-			cause = &diag.Origin{Span: c.At}
+			cause = diag.At(c.At)
 		}
 		report(diag.Warning, "cap", cause, fmt.Sprintf("give the hedging of `%s` a `budget`, such as the 5%% that are slower than p95", id),
 			[]diag.Fix{p.setFix(l, "hedge.budget", nil, "", "5%")},

@@ -55,7 +55,7 @@ func (p *Pass) dropped(l, told solver.LegID) {
 	f.Cause, f.Touched = w.Propagates.From, p.Sol.Nodes[leg.From].Touched
 	if !w.Propagates.Set() {
 		// One service that passes nothing on is one cause, however many it calls.
-		f.Cause, f.At = &diag.Origin{Span: p.Plan.Services[c.From].At}, c.At
+		f.Cause, f.At = diag.At(p.Plan.Services[c.From].At), c.At
 	}
 	_, _, _, tw := p.call(told)
 	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` carries the deadline to `%s`", p.Graph.LegName(told), from), At: tw.Propagates.From}}

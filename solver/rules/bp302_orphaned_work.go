@@ -36,7 +36,7 @@ func (p *Pass) orphaned(l solver.LegID) {
 		f.Cause = decides[0]
 	}
 	if f.Cause == nil || f.Cause.Default != nil {
-		f.Cause = &diag.Origin{Span: c.At}
+		f.Cause = diag.At(c.At)
 	}
 	f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("`%s` is stopped after %s at the latest", from, stopped), At: p.stopper(leg.From)},
 		work, p.enforcementNote(l))

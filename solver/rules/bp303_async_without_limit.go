@@ -46,7 +46,7 @@ func (p *Pass) background(l solver.LegID) {
 	f := AsyncWithoutLimit.New(id, diag.Span{}, "nothing ends `%s`: it runs in the background without any limit", id)
 	f.Detail, f.Cause, f.Touched = "limit", w.Timeout.From, p.Sol.Nodes[leg.From].Touched
 	if f.Cause == nil {
-		f.Cause = &diag.Origin{Span: c.At}
+		f.Cause = diag.At(c.At)
 	}
 	f.Notes = []diag.Note{{Text: "nobody waits for it, so nobody notices when it hangs: such calls pile up", At: c.Async.From}}
 	f.Help = fmt.Sprintf("give `%s` a timeout", id)

@@ -70,7 +70,7 @@ func (p *Pass) reportTail(legs []solver.LegID, all int64) {
 	if len(legs) > 1 {
 		f.Subject = p.nodeName(leg.From)
 		what = fmt.Sprintf("%s of `%s`", counted(all, "parallel call"), f.Subject)
-		f.Cause, f.At = &diag.Origin{Span: p.Plan.Services[c.From].At}, diag.Span{}
+		f.Cause, f.At = diag.At(p.Plan.Services[c.From].At), diag.Span{}
 	}
 	f.Touched = p.Sol.Nodes[leg.From].Touched
 	f.Message = fmt.Sprintf("%s: %.1f%% of requests wait for one that is slower than its %s", what, 100*(1-fast), p.percentile(first).Percentile())

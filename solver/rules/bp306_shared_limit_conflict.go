@@ -105,7 +105,7 @@ func (p *Pass) sharedServer(n solver.NodeID) {
 	_, _, lc, _ := p.call(long)
 	f.Notes = []diag.Note{
 		{Text: fmt.Sprintf("above %s, work goes on after `%s` left", t.Patience, id), At: patience(w).From},
-		{Text: fmt.Sprintf("below %s, healthy requests of `%s` are cut", p.atCallee(long).Up(), other), At: &diag.Origin{Span: lc.At}},
+		{Text: fmt.Sprintf("below %s, healthy requests of `%s` are cut", p.atCallee(long).Up(), other), At: diag.At(lc.At)},
 	}
 	f.Help = fmt.Sprintf("let a limit of the request, and not of the server, end the work: %s", p.enforcementHelp(short))
 	f.Fixes = p.enforcementFix(short)
@@ -151,7 +151,7 @@ func (p *Pass) sharedService(n solver.NodeID) {
 	}
 	f := SharedLimitConflict.New(name, diag.Span{}, "the limits of `%s` cannot fit all its callers: it needs %s, %s gives it %s, %s %s",
 		name, t.Need.V.Up(), tight, t.Received.Down(), from, given.Down())
-	f.Cause, f.Touched = &diag.Origin{Span: p.service(n).At}, t.Touched
+	f.Cause, f.Touched = diag.At(p.service(n).At), t.Touched
 	f.Detail = "service"
 	f.Notes = []diag.Note{p.receivedNote(n)}
 	f.Help = fmt.Sprintf("give %s a shorter way through `%s`, an operation or a config of its own, or more time", tight, name)

@@ -258,16 +258,15 @@ services:
 // mesh is a caller with n calls that nobody gave a timeout to, and of which the platform's default is `none`.
 func mesh(n int) *model.Plan {
 	p := &model.Plan{Services: []model.Service{{Name: "gateway", Declared: true}}}
-	none := &diag.Origin{Default: &diag.Default{Platform: "istio", Field: "route.timeout", Value: "none"}}
+	none := &diag.Default{Platform: "istio", Field: "route.timeout", Value: "none"}
 	flow := model.Flow{Kind: model.Parallel}
 	for i := range n {
 		to := model.ServiceID(len(p.Services))
 		p.Services = append(p.Services, model.Service{Name: fmt.Sprintf("s%04d", i)})
-		origin := *none
-		origin.Span = diag.Span{File: "mesh.yaml", Line: int32(i + 1), Col: 1}
+		at := diag.Span{File: "mesh.yaml", Line: int32(i + 1), Col: 1}
 		p.Calls = append(p.Calls, model.Call{
-			ID: "gateway/" + p.Services[to].Name, From: 0, To: to, At: origin.Span,
-			Waiters: []model.Waiter{{Timeout: model.Val[model.Duration]{V: model.NoLimit, From: &origin}}},
+			ID: "gateway/" + p.Services[to].Name, From: 0, To: to, At: at,
+			Waiters: []model.Waiter{{Timeout: model.Val[model.Duration]{V: model.NoLimit, From: none.For(at)}}},
 		})
 		flow.Of = append(flow.Of, model.Flow{Kind: model.One, Call: model.CallID(i)})
 	}
@@ -307,7 +306,7 @@ func defaults(timeout model.Duration, attempts int32) *model.Plan {
 			}
 			at := diag.Span{File: "mesh.yaml", Line: int32(10*i + len(f.Of) + 1), Col: 3}
 			by := func(field, value string) *diag.Origin {
-				return &diag.Origin{Span: at, Default: &diag.Default{Platform: "mesh", Field: field, Value: value}}
+				return (&diag.Default{Platform: "mesh", Field: field, Value: value}).For(at)
 			}
 			f.Of = append(f.Of, model.Flow{Kind: model.One, Call: model.CallID(len(p.Calls))})
 			p.Calls = append(p.Calls, model.Call{

@@ -191,7 +191,7 @@ func (p *Pass) decider(l solver.LegID) *diag.Origin {
 	if most := c.Latency.Most(); leg.Last && most.Set() {
 		return most.From
 	}
-	return &diag.Origin{Span: c.At}
+	return diag.At(c.At)
 }
 
 // arithmetic says how the wait of a leg comes about, "" where a single value is all there is to say.

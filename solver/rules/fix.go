@@ -246,7 +246,7 @@ func (p *Pass) apart(f *diag.Finding, compared ...*diag.Origin) {
 	at := make(map[diag.Span]int)
 	for _, o := range compared {
 		if o.Written() && !o.Nowhere() {
-			at[o.Span]++
+			at[o.Span()]++
 		}
 	}
 	said := false
@@ -261,7 +261,7 @@ func (p *Pass) apart(f *diag.Finding, compared ...*diag.Origin) {
 				said = true
 				f.Notes = append(f.Notes, diag.Note{
 					Text: fmt.Sprintf("one value is the `%s` of `%s` and what it is compared with: write `%s` its own", x.Key, x.Subject, x.Subject),
-					At:   &diag.Origin{Span: x.At},
+					At:   diag.At(x.At),
 				})
 			}
 			x.At = w.At
@@ -300,7 +300,7 @@ func (p *Pass) sharedNotes(fixes []diag.Fix) []diag.Note {
 			}
 			notes = append(notes, diag.Note{
 				Text: fmt.Sprintf("`%s` of `%s` is written once for %s, a change moves them all", f.Key, f.Subject, counted(int64(n), of)),
-				At:   &diag.Origin{Span: f.At},
+				At:   diag.At(f.At),
 			})
 		}
 	}
@@ -312,7 +312,7 @@ func (p *Pass) countUses() {
 	p.uses = make(map[diag.Span]int)
 	add := func(o *diag.Origin) {
 		if o.Written() && !o.Nowhere() {
-			p.uses[o.Span]++
+			p.uses[o.Span()]++
 		}
 	}
 	for i := range p.Plan.Services {

@@ -114,11 +114,11 @@ func causeOf(c *diag.Origin) (o diag.Origin, ok bool) {
 		return diag.Origin{}, false
 	case c.Default != nil:
 		d := *c.Default
-		return diag.Origin{Span: diag.Span{File: d.Platform + "\x00" + d.Field + "\x00" + d.Value}}, true
+		return diag.Origin{File: d.Platform + "\x00" + d.Field + "\x00" + d.Value}, true
 	case c.Nowhere():
 		return diag.Origin{}, false
 	default:
-		return diag.Origin{Span: diag.Span{File: c.File, Line: c.Line, Col: c.Col}}, true
+		return diag.Origin{File: c.File, Line: c.Line, Col: c.Col}, true
 	}
 }
 
@@ -165,7 +165,7 @@ func (p *Pass) byDefault(f *diag.Finding) {
 // elsewhere is the place of a member where it is another than the group's.
 func elsewhere(m, group *diag.Finding) *diag.Origin {
 	if at := m.Place(); !at.Nowhere() && at != group.Place() {
-		return &diag.Origin{Span: at}
+		return diag.At(at)
 	}
 	return nil
 }

@@ -75,8 +75,8 @@ func (ig *ignores) apply(f *diag.Finding) {
 	}
 	place := f.Place()
 	ig.match(f, ig.lines[lineOf(place)])
-	if f.Cause != nil && lineOf(f.Cause.Span) != lineOf(place) {
-		ig.match(f, ig.lines[lineOf(f.Cause.Span)])
+	if f.Cause != nil && lineOf(f.Cause.Span()) != lineOf(place) {
+		ig.match(f, ig.lines[lineOf(f.Cause.Span())])
 	}
 }
 
@@ -124,7 +124,7 @@ func (ig *ignores) bad(known []*diag.Code) []diag.Finding {
 		default:
 			continue
 		}
-		f.Cause = &diag.Origin{Span: s.At}
+		f.Cause = diag.At(s.At)
 		found = append(found, f)
 	}
 	return found

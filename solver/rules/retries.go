@@ -104,7 +104,7 @@ func (p *Pass) layerOrigin(l solver.LegID, root int32) *diag.Origin {
 	case w.Hedge.After.Set():
 		return w.Hedge.After.From
 	}
-	return &diag.Origin{Span: c.At}
+	return diag.At(c.At)
 }
 
 // layerFix gives a layer at most so many attempts.
@@ -116,7 +116,7 @@ func (p *Pass) layerFix(l solver.LegID, root int32, attempts int64) diag.Fix {
 	f := diag.Fix{Subject: p.rootName(root), Key: key, Bound: "most", To: countText(attempts - less)}
 	f.From = countText(p.Graph.Roots[root].Attempts - less)
 	if o := p.layerOrigin(l, root); o != nil {
-		f.At = o.Span
+		f.At = o.Span()
 	}
 	return f
 }

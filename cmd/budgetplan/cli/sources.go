@@ -137,7 +137,7 @@ func (s *sourceLister) add(lines []string, subject, prefix string, values []conf
 		whence := config.Whence(v.From)
 		if v.From != nil {
 			s.used[v.From.File]++
-			if file := s.template(v.From.Span); file != "" {
+			if file := s.template(v.From.Span()); file != "" {
 				whence += " (" + file + ")"
 			}
 		}

@@ -65,7 +65,7 @@ func noteTemplates(findings []diag.Finding, source func(string) []byte) []diag.F
 		f.Notes = slices.Clone(f.Notes)
 		for k := range f.Notes {
 			if n := &f.Notes[k]; n.At != nil {
-				if other := at(n.At.Span); other != "" && other != file {
+				if other := at(n.At.Span()); other != "" && other != file {
 					n.Text += fmt.Sprintf(", rendered from `%s`", other)
 				}
 			}
