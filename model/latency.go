@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Latency is what a callee takes, per attempt, as its caller sees it. Every field may be absent.
+// Latency is what a callee takes, per attempt, as its caller sees it. Every field may be absent. Nil says nothing,
+// and a latency that is in use is not changed: calls may share it.
 type Latency struct {
 	// Exact is `latency: 120ms`: always that. It gets no headroom.
 	Exact    Val[Duration]
@@ -61,22 +62,36 @@ func (c Caveats) String() string {
 	return strings.Join(words, ", ")
 }
 
+// Get gives what is known of the latency, nothing for nil.
+func (l *Latency) Get() Latency {
+	if l == nil {
+		return Latency{}
+	}
+	return *l
+}
+
 // Set reports whether anything is known.
-func (l Latency) Set() bool {
-	return l.Exact.Set() || l.Min.Set() || l.Max.Set() || len(l.Points) > 0 || len(l.Histogram) > 0
+func (l *Latency) Set() bool {
+	return l != nil && (l.Exact.Set() || l.Min.Set() || l.Max.Set() || len(l.Points) > 0 || len(l.Histogram) > 0)
 }
 
 // Least is the shortest time an attempt can take, Unset where nobody said.
-func (l Latency) Least() Val[Duration] {
-	if l.Min.Set() {
+func (l *Latency) Least() Val[Duration] {
+	switch {
+	case l == nil:
+		return Val[Duration]{}
+	case l.Min.Set():
 		return l.Min
 	}
 	return l.Exact
 }
 
 // Most is the longest time an attempt can take, Unset where nobody said.
-func (l Latency) Most() Val[Duration] {
-	if l.Max.Set() {
+func (l *Latency) Most() Val[Duration] {
+	switch {
+	case l == nil:
+		return Val[Duration]{}
+	case l.Max.Set():
 		return l.Max
 	}
 	return l.Exact
@@ -85,8 +100,11 @@ func (l Latency) Most() Val[Duration] {
 // Quantile gives the latency at p: the point at p, else the next higher one, else max, never a lower one.
 // A time that is exact or a maximum needs no headroom, which exact tells. Used is the percentile taken, Whole
 // for a maximum.
-func (l Latency) Quantile(p Fraction) (d Val[Duration], used Fraction, exact bool) {
-	if l.Exact.Set() {
+func (l *Latency) Quantile(p Fraction) (d Val[Duration], used Fraction, exact bool) {
+	switch {
+	case l == nil:
+		return d, Whole, true
+	case l.Exact.Set():
 		return l.Exact, Whole, true
 	}
 	best, used := Val[Duration]{}, Fraction(0)
@@ -105,8 +123,11 @@ func (l Latency) Quantile(p Fraction) (d Val[Duration], used Fraction, exact boo
 
 // Above bounds the share of attempts that take longer than limit: between lo and hi, both 0 to 1.
 // known is false where nothing is known of the latency.
-func (l Latency) Above(limit Duration) (lo, hi Fraction, known bool) {
+func (l *Latency) Above(limit Duration) (lo, hi Fraction, known bool) {
 	lo, hi = 0, Whole
+	if l == nil {
+		return lo, hi, false
+	}
 	if most := l.Most(); most.Set() {
 		known = true
 		if most.V <= limit {

@@ -70,28 +70,18 @@ type Service struct {
 	At       diag.Span
 	Declared bool
 	Kind     Val[string]
-	// Before and After are the service's own work around its calls.
-	Before, After   Val[Duration]
-	Margin          Val[Margin]
-	ServerTimeout   Val[Duration]
-	QueueTimeout    Val[Duration]
-	IdleTimeout     Val[Duration]
-	Honors          Val[Propagation]
-	MinRemaining    Val[Duration]
-	DefaultDeadline Val[Duration]
-	MaxAmplify      Val[Thresholds]
-	MaxDepth        Val[int32]
-	Workers, Queue  Val[int32]
-	Owner           Val[string]
+	// Before is the service's own work before its calls.
+	Before        Val[Duration]
+	Margin        Val[Margin]
+	ServerTimeout Val[Duration]
+	Honors        Val[Propagation]
 	// Latency, FailureRate and Idempotent hold for every call to the service that has none of its own.
 	// Merge copies them to the calls; the solver does not read them here.
-	Latency     Latency
-	FailureRate Val[float64]
-	Idempotent  Val[bool]
-	Flow        Flow
-	// Front waits before the service on every call to it: the proxy that stands beside it. Merge puts it into the calls.
-	Front   []Waiter
-	Ignores []Ignore
+	Latency *Latency
+	Flow    Flow
+	// CallsAt is where the calls are listed.
+	CallsAt diag.Span
+	Rare    *ServiceRare
 }
 
 // FlowKind says how the elements of a flow follow each other.
@@ -124,7 +114,6 @@ type Flow struct {
 	Kind FlowKind
 	Call CallID
 	Of   []Flow
-	At   diag.Span
 }
 
 // Empty reports whether the flow makes no call.
@@ -157,28 +146,15 @@ type Call struct {
 	ID       string
 	From, To ServiceID
 	At       diag.Span
-	Name     Val[string]
 	// Route is what an importer knows of a route besides its name: its match, for ids and messages.
 	Route string
-	// Method is the HTTP method that the route matches, where it matches one: POST and PATCH are not idempotent.
-	Method Val[string]
 	// Waiters wait in series, outermost first; never empty. The first is the caller's own client.
-	Waiters     []Waiter
-	Optional    Val[bool]
-	Async       Val[bool]
-	Stream      Val[bool]
-	Idempotent  Val[bool]
-	Repeat      Val[int32]
-	FanOut      Val[int32]
-	Probability Val[float64]
-	Latency     Latency
-	Headroom    Val[Fraction]
-	Percentile  Val[Fraction]
-	Network     Val[Duration]
-	FailureRate Val[float64]
-	Fixed       Val[Fixed]
-	Client      Val[string]
-	Ignores     []Ignore
+	Waiters    []Waiter
+	Optional   Val[bool]
+	Async      Val[bool]
+	Idempotent Val[bool]
+	Latency    *Latency
+	Rare       *CallRare
 }
 
 // Fixed says which values of a call the solver keeps: all, or the keys listed.
@@ -207,30 +183,18 @@ type Waiter struct {
 	// Dialect names the platform whose vocabulary the values were read from, empty for a plan.
 	Dialect string
 	At      diag.Span
-	// Timeout holds for the whole call, PerTry for one attempt, Read for silence, Connect for the connection
-	// (TLS included), Pool for a free connection before every other clock.
-	Timeout, PerTry, Read, Connect, Pool, Idle Val[Duration]
-	// ConnectExtra says that the per-try clock starts once connected.
-	ConnectExtra Val[bool]
+	// Timeout holds for the whole call, PerTry for one attempt, Connect for the connection (TLS included).
+	Timeout, PerTry, Connect Val[Duration]
 	// Attempts include the first. RetriesKey is the key that was written: `retries`, `attempts` or a dialect's.
-	Attempts     Val[int32]
-	RetriesKey   string
-	RetryOn      Val[Failures]
-	Backoff      Backoff
-	RetryWindow  Val[Duration]
-	RetryAfter   Val[Duration]
-	MinRemaining Val[MinRemaining]
-	RetryBudget  Val[Fraction]
-	Hedge        Hedge
-	Propagates   Val[Propagation]
-	Header       Val[string]
-	// Honors is what this waiter itself obeys as a callee; read on all but the first waiter of a call.
-	Honors Val[Propagation]
-	Dead   []Dead
+	Attempts   Val[int32]
+	RetriesKey string
+	Backoff    *Backoff
+	Propagates Val[Propagation]
+	Rare       *WaiterRare
 }
 
 // Retried gives what is retried: any failure where nobody said.
-func (w *Waiter) Retried() Failures { return w.RetryOn.Or(AnyFailure) }
+func (w *Waiter) Retried() Failures { return w.RetryOn().Or(AnyFailure) }
 
 // Retries reports whether the waiter makes more than one attempt.
 func (w *Waiter) Retries() bool { return w.Attempts.Or(1) > 1 }

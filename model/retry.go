@@ -125,7 +125,8 @@ func (j Jitter) bounds(w Duration) (lo, hi Duration) {
 }
 
 // Backoff is the wait before each retry: Waits as listed, the last repeating, or base × multiplier^(k−1) cut at
-// max. Multiplier 2 and no jitter where nobody says; no wait at all where neither Waits nor Base is set.
+// max. Multiplier 2 and no jitter where nobody says; no wait at all where neither Waits nor Base is set. Nil is no
+// back-off, and one that is in use is not changed: waiters may share it.
 type Backoff struct {
 	Waits      Val[[]Duration]
 	Base, Max  Val[Duration]
@@ -133,15 +134,28 @@ type Backoff struct {
 	Jitter     Val[Jitter]
 }
 
+// Get gives what is said of the back-off, nothing for nil.
+func (b *Backoff) Get() Backoff {
+	if b == nil {
+		return Backoff{}
+	}
+	return *b
+}
+
 // Set reports whether there is any back-off.
-func (b Backoff) Set() bool { return b.Waits.Set() && len(b.Waits.V) > 0 || b.Base.Set() }
+func (b *Backoff) Set() bool {
+	return b != nil && (len(b.Waits.V) > 0 && b.Waits.Set() || b.Base.Set())
+}
 
 // Wait gives the bounds of the wait before retry k = 1, 2, …
-func (b Backoff) Wait(k int64) (lo, hi Duration) {
+func (b *Backoff) Wait(k int64) (lo, hi Duration) {
+	if b == nil {
+		return 0, 0
+	}
 	return b.Jitter.V.bounds(b.nominal(k))
 }
 
-func (b Backoff) nominal(k int64) Duration {
+func (b *Backoff) nominal(k int64) Duration {
 	if b.Waits.Set() && len(b.Waits.V) > 0 {
 		return b.Waits.V[min(k, int64(len(b.Waits.V)))-1]
 	}
@@ -156,7 +170,7 @@ func (b Backoff) nominal(k int64) Duration {
 }
 
 // Sum adds the bounds of the waits before count retries.
-func (b Backoff) Sum(count int64) (lo, hi Duration) {
+func (b *Backoff) Sum(count int64) (lo, hi Duration) {
 	if count <= 0 || !b.Set() {
 		return 0, 0
 	}
@@ -170,8 +184,10 @@ func (b Backoff) Sum(count int64) (lo, hi Duration) {
 }
 
 // Steady gives the retry from which on the wait no longer changes, never later than limit.
-func (b Backoff) Steady(limit int64) int64 {
+func (b *Backoff) Steady(limit int64) int64 {
 	switch {
+	case b == nil:
+		return 1
 	case b.Waits.Set() && len(b.Waits.V) > 0:
 		return min(limit, int64(len(b.Waits.V)))
 	case !b.Base.Set() || b.Base.V == 0 || b.Multiplier.Or(2*Whole) <= Whole:

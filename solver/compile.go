@@ -138,7 +138,7 @@ func (c *compiler) report(id model.CallID, stack []frame) {
 	f.Cause = diag.At(call.At)
 	f.Notes = []diag.Note{{Text: "the rest is analysed without the call `" + call.ID + "`"}}
 	for _, s := range stack[first:] {
-		if depth := c.plan.Services[s.service].MaxDepth; depth.Set() {
+		if depth := c.plan.Services[s.service].MaxDepth(); depth.Set() {
 			f.Notes = append(f.Notes, diag.Note{
 				Text: fmt.Sprintf("`max_depth` bounds it at %d rounds; the numbers are those of one", depth.V), At: depth.From,
 			})
@@ -157,14 +157,14 @@ func (c *compiler) nodes(g *Graph) {
 			Service: model.ServiceID(i),
 			Waiter:  -1,
 			Before:  s.Before.Or(0),
-			After:   s.After.Or(0),
-			Queue:   s.QueueTimeout.Or(0),
+			After:   s.After().Or(0),
+			Queue:   s.QueueTimeout().Or(0),
 			Limit:   s.ServerTimeout.Or(model.NoLimit),
 			Margin:  s.Margin.Or(model.Margin{Share: DefaultMargin}),
 			Honors:  s.Honors.Or(0),
 
-			hasLocal: s.Before.Set() || s.After.Set(),
-			deadline: s.DefaultDeadline.Or(model.NoLimit),
+			hasLocal: s.Before.Set() || s.After().Set(),
+			deadline: s.DefaultDeadline().Or(model.NoLimit),
 		})
 	}
 }

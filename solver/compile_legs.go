@@ -23,7 +23,7 @@ func (c *compiler) legs(g *Graph) {
 					Service: call.To,
 					Waiter:  LegID(len(g.Legs) + 1),
 					Limit:   model.NoLimit,
-					Honors:  call.Waiters[w+1].Honors.Or(0),
+					Honors:  call.Waiters[w+1].Honors().Or(0),
 
 					deadline: model.NoLimit,
 				})
@@ -42,34 +42,34 @@ func compileLeg(call *model.Call, id model.CallID, w int32, from, to NodeID, las
 		Call: id, Waiter: w, From: from, To: to, Last: last,
 		Timeout:    wt.Timeout.Or(model.Unknown),
 		PerTry:     wt.PerTry.Or(model.Unknown),
-		Read:       wt.Read.Or(model.Unknown),
+		Read:       wt.Read().Or(model.Unknown),
 		Connect:    wt.Connect.Or(0),
 		ConnectSet: wt.Connect.Set(),
-		Extra:      wt.ConnectExtra.Or(false),
-		Pool:       wt.Pool.Or(0),
+		Extra:      wt.ConnectExtra().Or(false),
+		Pool:       wt.Pool().Or(0),
 		Attempts:   int64(wt.Attempts.Or(DefaultAttempts)),
 		Copies:     1,
 		RetryOn:    wt.Retried().All(),
-		Window:     wt.RetryWindow.Or(model.NoLimit),
+		Window:     wt.RetryWindow().Or(model.NoLimit),
 		MinLeft:    minLeft(call, wt),
-		Budget:     wt.RetryBudget.Or(-1),
+		Budget:     wt.RetryBudget().Or(-1),
 		Repeat:     1,
 		FanOut:     1,
 	}
 	if l.Attempts >= int64(model.Unlimited) {
 		l.Attempts = unlimited
 	}
-	if wt.Hedge.Set() {
-		l.Copies = int64(max(1, wt.Hedge.Attempts.Or(DefaultHedges)))
-		l.After = wt.Hedge.After.Or(0)
+	if wt.Hedge().Set() {
+		l.Copies = int64(max(1, wt.Hedge().Attempts.Or(DefaultHedges)))
+		l.After = wt.Hedge().After.Or(0)
 	}
 	if w == 0 {
-		l.Repeat = int64(call.Repeat.Or(1))
-		l.FanOut = int64(call.FanOut.Or(1))
-		l.Network = call.Network.Or(0)
+		l.Repeat = int64(call.Repeat().Or(1))
+		l.FanOut = int64(call.FanOut().Or(1))
+		l.Network = call.Network().Or(0)
 		l.Optional = call.Optional.Or(false)
 		l.Async = call.Async.Or(false)
-		l.Stream = call.Stream.Or(false)
+		l.Stream = call.Stream().Or(false)
 		l.Fixed = fixed(call)
 	}
 	l.facts(call, wt)
@@ -81,24 +81,24 @@ func (l *Leg) facts(call *model.Call, w *model.Waiter) {
 	l.propagates = w.Propagates.Or(0)
 	l.backoffLow, l.backoffSum = w.Backoff.Sum(l.Attempts - 1)
 	l.most = model.Unknown
-	l.ownPercentile = call.Percentile.Set()
+	l.ownPercentile = call.Percentile().Set()
 	if !l.Last {
 		return
 	}
 	l.most, l.least = call.Latency.Most().Or(model.Unknown), call.Latency.Least().Or(0)
-	l.measured, l.hasMeasured = measured(call, call.Percentile.Or(DefaultPercentile))
+	l.measured, l.hasMeasured = measured(call, call.Percentile().Or(DefaultPercentile))
 	_, patience := l.limits()
 	l.falseTimeout, l.falseKnown = falseTimeout(call, patience)
 }
 
 func fixed(call *model.Call) (f Fixed) {
-	if call.Fixed.V.All {
+	if call.Fixed().V.All {
 		f |= FixedAll
 	}
-	if call.Fixed.V.Has("timeout") {
+	if call.Fixed().V.Has("timeout") {
 		f |= FixedTimeout
 	}
-	if call.Fixed.V.Has("per_try_timeout") {
+	if call.Fixed().V.Has("per_try_timeout") {
 		f |= FixedPerTry
 	}
 	return f
@@ -113,7 +113,7 @@ func measured(call *model.Call, percentile model.Fraction) (model.Duration, bool
 	case exact:
 		return d.V, true
 	}
-	return d.V.MulUp(model.Whole + call.Headroom.Or(DefaultHeadroom)), true
+	return d.V.MulUp(model.Whole + call.Headroom().Or(DefaultHeadroom)), true
 }
 
 // falseTimeout bounds from above the share of healthy attempts that the patience cuts: one less the highest
@@ -132,7 +132,7 @@ func falseTimeout(call *model.Call, patience model.Duration) (share float64, kno
 // minLeft resolves `min_remaining`: a percentile is taken from the call's latency, without headroom, and asks
 // for nothing where that is unknown.
 func minLeft(call *model.Call, w *model.Waiter) model.Duration {
-	m := w.MinRemaining.Or(model.MinRemaining{})
+	m := w.MinRemaining().Or(model.MinRemaining{})
 	if m.Percentile == 0 {
 		return m.D
 	}

@@ -18,11 +18,12 @@ func TestCorners(t *testing.T) {
 	b.service("a").Margin, b.service("b").Margin = val(model.Margin{}), val(model.Margin{})
 	points := func(p50, p99 model.Duration) func(*model.Call, *model.Waiter) {
 		return func(c *model.Call, _ *model.Waiter) {
+			c.Latency = &model.Latency{}
 			if p50 > 0 {
 				c.Latency.Points = append(c.Latency.Points, model.Point{P: 500_000, V: val(p50)})
 			}
 			c.Latency.Points = append(c.Latency.Points, model.Point{P: 990_000, V: val(p99)})
-			c.Headroom, c.Percentile = val(model.Fraction(0)), val(model.Fraction(990_000))
+			c.Rare = &model.CallRare{Headroom: val(model.Fraction(0)), Percentile: val(model.Fraction(990_000))}
 		}
 	}
 	b.call("a", "x", points(20*ms, 100*ms))

@@ -214,7 +214,7 @@ func (e *explainer) limitParts(connected bool) []func() {
 		}
 	}
 	if e.l.Read.Finite() {
-		read := func() { e.time("read timeout", w.Read.V, w.Read.From, Given) }
+		read := func() { e.time("read timeout", w.Read().V, w.Read().From, Given) }
 		if e.l.Connect > 0 && !connected {
 			parts = append(parts, func() { e.time("connect and read", e.l.Read.Add(e.l.Connect), nil, Sum, read, connect) })
 		} else {
@@ -244,7 +244,7 @@ func (e *explainer) wait() {
 			func() { e.count("times in sequence", e.l.Repeat, e.repeatOrigin(), Given) },
 			func() {
 				e.time("one time", one, nil, Sum,
-					func() { e.time("wait for a connection from the pool", e.l.Pool, e.w.Pool.From, Given) },
+					func() { e.time("wait for a connection from the pool", e.l.Pool, e.w.Pool().From, Given) },
 					func() { e.round("the attempts, cut by the timeout") })
 			})
 	}
@@ -252,8 +252,8 @@ func (e *explainer) wait() {
 
 // repeatOrigin is where `repeat` stands, else the call that is made once.
 func (e *explainer) repeatOrigin() *diag.Origin {
-	if e.l.Waiter == 0 && e.call.Repeat.Set() {
-		return e.call.Repeat.From
+	if e.l.Waiter == 0 && e.call.Repeat().Set() {
+		return e.call.Repeat().From
 	}
 	return diag.At(e.call.At)
 }
@@ -262,7 +262,7 @@ func (e *explainer) natureOrigin() *diag.Origin {
 	if e.l.Async {
 		return e.call.Async.From
 	}
-	return e.call.Stream.From
+	return e.call.Stream().From
 }
 
 // round explains one round of attempts: min(timeout, uncut).
@@ -290,9 +290,9 @@ func (e *explainer) uncut() {
 			})
 	}
 	waits := func() {
-		from := e.w.Backoff.Waits.From
+		from := e.w.Backoff.Get().Waits.From
 		if from == nil {
-			from = origin(e.w.Backoff.Base, "backoff", e.call.At)
+			from = origin(e.w.Backoff.Get().Base, "backoff", e.call.At)
 		}
 		e.time("back-off between them, at its longest", e.t.BackoffSum, from, Given)
 	}
@@ -302,7 +302,7 @@ func (e *explainer) uncut() {
 	}
 	e.time(fmt.Sprintf("%d attempts", e.t.Rounds), e.t.Uncut, nil, Sum, func() {
 		e.time("before the last attempt starts", before, nil, Least,
-			func() { e.time("retry window", e.l.Window, e.w.RetryWindow.From, Given) },
+			func() { e.time("retry window", e.l.Window, e.w.RetryWindow().From, Given) },
 			func() { e.time("attempts and back-off", full, nil, Sum, retried, waits) })
 	}, last)
 }
@@ -336,7 +336,7 @@ func (e *explainer) attempt(label string) {
 			parts = append(parts, func() { e.time("connect timeout", e.l.Connect, e.w.Connect.From, Given) })
 		}
 		if e.l.Network > 0 {
-			parts = append(parts, func() { e.time("network", e.l.Network, e.call.Network.From, Given) })
+			parts = append(parts, func() { e.time("network", e.l.Network, e.call.Network().From, Given) })
 		}
 		e.time("what it can take", e.l.Connect.Add(e.t.CalleeBusy).Add(e.l.Network), nil, Sum, parts...)
 	})

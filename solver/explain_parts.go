@@ -31,8 +31,8 @@ func (e *explainer) calleeBusyLine(label string) {
 	if sv.ServerTimeout.Set() {
 		parts = append(parts, func() { e.time("server timeout", n.Limit, sv.ServerTimeout.From, Given) })
 	}
-	if e.w.Propagates.Or(0)&model.Deadline == 0 && sv.DefaultDeadline.Set() {
-		parts = append(parts, func() { e.time("default deadline", sv.DefaultDeadline.V, sv.DefaultDeadline.From, Given) })
+	if e.w.Propagates.Or(0)&model.Deadline == 0 && sv.DefaultDeadline().Set() {
+		parts = append(parts, func() { e.time("default deadline", sv.DefaultDeadline().V, sv.DefaultDeadline().From, Given) })
 	}
 	switch most := e.call.Latency.Most(); {
 	case !n.Leaf:
@@ -51,8 +51,8 @@ func (e *explainer) flowLine(id NodeID) {
 	n := &e.g.Nodes[id]
 	sv := &e.plan.Services[n.Service]
 	parts := []func(){}
-	if sv.QueueTimeout.Set() {
-		parts = append(parts, func() { e.time("queue", n.Queue, sv.QueueTimeout.From, Given) })
+	if sv.QueueTimeout().Set() {
+		parts = append(parts, func() { e.time("queue", n.Queue, sv.QueueTimeout().From, Given) })
 	}
 	parts = append(parts, e.localLines(id)...)
 	parts = append(parts, func() {
@@ -69,12 +69,12 @@ func (e *explainer) localLines(id NodeID) []func() {
 		return nil
 	}
 	sv := &e.plan.Services[n.Service]
-	if !sv.After.Set() {
+	if !sv.After().Set() {
 		return []func(){func() { e.time("local work", n.Before, origin(sv.Before, "local_work", sv.At), Given) }}
 	}
 	return []func(){
 		func() { e.time("local work before its calls", n.Before, origin(sv.Before, "local_work", sv.At), Given) },
-		func() { e.time("local work after its calls", n.After, sv.After.From, Given) },
+		func() { e.time("local work after its calls", n.After, sv.After().From, Given) },
 	}
 }
 
@@ -147,7 +147,7 @@ func (e *explainer) need() {
 				e.time("attempts", one.Mul(n), nil, Product,
 					func() { e.count("attempts", n, origin(e.w.Attempts, "retries", e.call.At), Given) }, e.oneLine)
 			},
-			func() { e.time("back-off", waits, origin(e.w.Backoff.Base, "backoff", e.call.At), Given) })
+			func() { e.time("back-off", waits, origin(e.w.Backoff.Get().Base, "backoff", e.call.At), Given) })
 	}
 	e.time(label, e.t.Need.V, nil, Product, all,
 		func() { e.count("times in sequence", e.l.Repeat, e.repeatOrigin(), Given) })
@@ -155,7 +155,7 @@ func (e *explainer) need() {
 
 // oneLine explains what one attempt needs: measured with headroom, or by the callee's structure.
 func (e *explainer) oneLine() {
-	p := e.call.Percentile.Or(e.gr.percentile)
+	p := e.call.Percentile().Or(e.gr.percentile)
 	measured, known := e.measured(e.gr, e.id)
 	parts := []func(){}
 	if known {
@@ -167,7 +167,7 @@ func (e *explainer) oneLine() {
 				e.time("latency with headroom", measured, nil, Raise,
 					func() { e.time("latency at "+used.Percentile(), d.V, d.From, Given) },
 					func() {
-						e.share("headroom", e.call.Headroom.Or(DefaultHeadroom), origin(e.call.Headroom, "headroom", e.call.At))
+						e.share("headroom", e.call.Headroom().Or(DefaultHeadroom), origin(e.call.Headroom(), "headroom", e.call.At))
 					})
 			})
 		}
@@ -183,7 +183,7 @@ func (e *explainer) structureLine() {
 	n := &e.g.Nodes[e.l.To]
 	var parts []func()
 	if e.l.Network > 0 {
-		parts = append(parts, func() { e.time("network", e.l.Network, e.call.Network.From, Given) })
+		parts = append(parts, func() { e.time("network", e.l.Network, e.call.Network().From, Given) })
 	}
 	local := e.localLines(e.l.To)
 	parts = append(parts, local...)
@@ -354,11 +354,11 @@ func (e *explainer) received() {
 									func() { e.see("budget", e.t.Budget) },
 									func() { e.count("times in sequence", e.l.Repeat, e.repeatOrigin(), Given) })
 							},
-							func() { e.time("back-off", waits, origin(e.w.Backoff.Base, "backoff", e.call.At), Given) })
+							func() { e.time("back-off", waits, origin(e.w.Backoff.Get().Base, "backoff", e.call.At), Given) })
 					},
 					func() { e.count("attempts", n, origin(e.w.Attempts, "retries", e.call.At), Given) })
 			},
-			func() { e.time("network", e.l.Network, origin(e.call.Network, "network", e.call.At), Given) })
+			func() { e.time("network", e.l.Network, origin(e.call.Network(), "network", e.call.At), Given) })
 	})
 }
 
@@ -369,13 +369,13 @@ func (e *explainer) attemptLines() {
 	factors := func(attempts, copies int64, from *diag.Origin) []func() {
 		parts := []func(){func() { e.count("attempts", attempts, from, Given) }}
 		if copies > 1 {
-			parts = append(parts, func() { e.count("hedged copies", copies, e.w.Hedge.Attempts.From, Given) })
+			parts = append(parts, func() { e.count("hedged copies", copies, e.w.Hedge().Attempts.From, Given) })
 		}
 		if e.l.Repeat > 1 {
-			parts = append(parts, func() { e.count("times in sequence", e.l.Repeat, e.call.Repeat.From, Given) })
+			parts = append(parts, func() { e.count("times in sequence", e.l.Repeat, e.call.Repeat().From, Given) })
 		}
 		if e.l.FanOut > 1 {
-			parts = append(parts, func() { e.count("times in parallel", e.l.FanOut, e.call.FanOut.From, Given) })
+			parts = append(parts, func() { e.count("times in parallel", e.l.FanOut, e.call.FanOut().From, Given) })
 		}
 		return parts
 	}

@@ -322,8 +322,8 @@ func (f *fixer) latency(id LegID) {
 	}
 	call, _ := f.g.CallOf(id)
 	target := one
-	if _, _, exact := call.Latency.Quantile(call.Percentile.Or(f.gr.percentile)); !exact {
-		target = one.MulDivDown(model.Whole, model.Whole+call.Headroom.Or(DefaultHeadroom))
+	if _, _, exact := call.Latency.Quantile(call.Percentile().Or(f.gr.percentile)); !exact {
+		target = one.MulDivDown(model.Whole, model.Whole+call.Headroom().Or(DefaultHeadroom))
 	}
 	f.try(RootFix{Kind: FixLatency, Leg: id, Node: l.To, Other: -1, Time: target}, set(one))
 }

@@ -85,7 +85,7 @@ func (s *solve) measured(gr *group, id LegID) (model.Duration, bool) {
 	if gr.every {
 		return measured(call, gr.percentile)
 	}
-	return measured(call, call.Percentile.Or(gr.percentile))
+	return measured(call, call.Percentile().Or(gr.percentile))
 }
 
 // legNeed is what a whole call needs. Unlimited attempts need one.

@@ -20,8 +20,8 @@ func v7() *builder {
 		b.call(n, names[i+1], func(c *model.Call, w *model.Waiter) {
 			if n == "D" {
 				w.Attempts = val(int32(2))
-				c.Latency.Points = []model.Point{{P: 990_000, V: val(120 * ms)}}
-				c.Headroom = val(model.Fraction(0))
+				c.Latency = &model.Latency{Points: []model.Point{{P: 990_000, V: val(120 * ms)}}}
+				c.Edit().Headroom = val(model.Fraction(0))
 			}
 		})
 	}

@@ -18,7 +18,7 @@ func TestPaths(t *testing.T) {
 	e.Overhead = val(40 * ms)
 	b.service("a").Before, b.service("a").Margin = val(10*ms), val(model.Margin{Share: 500_000})
 	latency := func(d model.Duration, n int32) func(*model.Call, *model.Waiter) {
-		return func(c *model.Call, w *model.Waiter) { c.Latency.Exact, w.Attempts = val(d), val(n) }
+		return func(c *model.Call, w *model.Waiter) { c.Latency, w.Attempts = &model.Latency{Exact: val(d)}, val(n) }
 	}
 	slow := b.call("a", "slow", latency(60*ms, 1))
 	fast := b.call("a", "fast", latency(20*ms, 2))
@@ -151,9 +151,9 @@ func (e *enumeration) leg(id solver.LegID) (needs []model.Duration) {
 	}
 	whole := func(one model.Duration) model.Duration { return one.Mul(l.Attempts).Add(t.BackoffSum).Mul(l.Repeat) }
 	call, _ := e.g.CallOf(id)
-	if d, _, exact := call.Latency.Quantile(call.Percentile.Or(solver.DefaultPercentile)); l.Last && d.Set() {
+	if d, _, exact := call.Latency.Quantile(call.Percentile().Or(solver.DefaultPercentile)); l.Last && d.Set() {
 		if !exact {
-			d.V = d.V.MulUp(model.Whole + call.Headroom.Or(solver.DefaultHeadroom))
+			d.V = d.V.MulUp(model.Whole + call.Headroom().Or(solver.DefaultHeadroom))
 		}
 		needs = append(needs, whole(d.V))
 	}

@@ -110,7 +110,7 @@ func TestRunOfHedge(t *testing.T) {
 		b.entry("a", s)
 		b.call("a", "b", func(_ *model.Call, w *model.Waiter) {
 			w.Timeout, w.Propagates = val(5*s), val(c.told)
-			w.Hedge.After = val(100 * ms)
+			w.Edit().Hedge.After = val(100 * ms)
 		})
 		b.service("b").Honors = val(model.Deadline | model.Cancel)
 		run, err := runOf(t, b, "b", solver.Scenario{Takes: 1 * s})
@@ -143,8 +143,8 @@ func TestRunRetries(t *testing.T) {
 		b := plan()
 		b.entry("a", s)
 		b.call("a", "b", func(_ *model.Call, w *model.Waiter) {
-			w.PerTry, w.Attempts, w.RetryOn = val(2*s), val(int32(3)), val(model.Failures{Kinds: c.on})
-			w.Backoff.Waits = val([]model.Duration{100 * ms, 200 * ms})
+			w.PerTry, w.Attempts, w.Edit().RetryOn = val(2*s), val(int32(3)), val(model.Failures{Kinds: c.on})
+			w.Backoff = &model.Backoff{Waits: val([]model.Duration{100 * ms, 200 * ms})}
 		})
 		run, err := runOf(t, b, "b", c.sc)
 		if err != nil {
@@ -162,7 +162,8 @@ func TestRunSendsNoCopyTooLate(t *testing.T) {
 		b := plan()
 		b.entry("a", s)
 		b.call("a", "b", func(_ *model.Call, w *model.Waiter) {
-			w.Timeout, w.Hedge.After, w.Hedge.Attempts = val(5*s), val(100*ms), val(int32(3))
+			w.Timeout = val(5 * s)
+			w.Edit().Hedge = model.Hedge{After: val(100 * ms), Attempts: val(int32(3))}
 		})
 		run, err := runOf(t, b, "b", solver.Scenario{Takes: 100 * ms, Fails: fails})
 		if err != nil {

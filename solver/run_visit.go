@@ -83,8 +83,8 @@ func (r *runner) accept(n NodeID, enforced, carried bool, w model.Duration) mode
 	v := &r.g.plan.Services[node.Service]
 	switch {
 	case !carried || !w.Finite():
-		limit = min(limit, v.DefaultDeadline.Or(model.NoLimit))
-	case w < v.MinRemaining.Or(0):
+		limit = min(limit, v.DefaultDeadline().Or(model.NoLimit))
+	case w < v.MinRemaining().Or(0):
 		return rejected
 	}
 	return min(limit, node.Limit)

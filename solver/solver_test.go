@@ -108,8 +108,8 @@ func TestInfeasibleChain(t *testing.T) {
 		b.call(n, names[i+1], func(c *model.Call, w *model.Waiter) {
 			if n == "D" {
 				w.Attempts = val(int32(2))
-				c.Latency.Points = []model.Point{{P: 990_000, V: val(120 * ms)}}
-				c.Headroom = val(model.Fraction(0))
+				c.Latency = &model.Latency{Points: []model.Point{{P: 990_000, V: val(120 * ms)}}}
+				c.Edit().Headroom = val(model.Fraction(0))
 			}
 		})
 	}
@@ -166,7 +166,7 @@ func TestLargeShapes(t *testing.T) {
 			for _, m := range "ab" {
 				mid := fmt.Sprint(string(m), i)
 				b.call(fmt.Sprint("s", i), mid, nil)
-				b.call(mid, fmt.Sprint("s", i+1), func(c *model.Call, _ *model.Waiter) { c.Latency.Exact = val(ms) })
+				b.call(mid, fmt.Sprint("s", i+1), func(c *model.Call, _ *model.Waiter) { c.Latency = &model.Latency{Exact: val(ms)} })
 			}
 		}
 		_, sol := b.solve(t)
@@ -182,7 +182,7 @@ func TestLargeShapes(t *testing.T) {
 		for _, c := range []model.CallID{0, 150, 599} {
 			for over, want := range []bool{true, false} {
 				d := layers(7, 10)
-				d.Calls[c].Latency.Exact = val(sol.Legs[c].Allowed + model.Duration(over))
+				d.Calls[c].Latency = &model.Latency{Exact: val(sol.Legs[c].Allowed + model.Duration(over))}
 				_, again := d.solve(t)
 				equal(t, fmt.Sprintf("feasible with %s at %d ns over", b.Calls[c].ID, over), again.Roots[0].Feasible, want)
 			}
@@ -207,7 +207,7 @@ func layers(depth, width int) *builder {
 			for j := range width {
 				b.call(fmt.Sprint("s", l, "/", i), fmt.Sprint("s", l+1, "/", j), func(c *model.Call, _ *model.Waiter) {
 					if l == depth-2 {
-						c.Latency.Exact = val(model.Microsecond)
+						c.Latency = &model.Latency{Exact: val(model.Microsecond)}
 					}
 				})
 			}
@@ -225,7 +225,7 @@ func TestCycle(t *testing.T) {
 	b.call("c", "a", retrying(2, s))
 	b.call("c", "d", retrying(2, s))
 	b.call("d", "d", retrying(2, s))
-	b.service("d").MaxDepth = val(int32(3))
+	b.service("d").Edit().MaxDepth = val(int32(3))
 	g, findings := solver.Compile(&b.Plan)
 	var messages []string
 	for _, f := range findings {
@@ -263,7 +263,9 @@ func TestAllowedBesideARootWithoutSLO(t *testing.T) {
 	b := plan()
 	b.entry("b", 2*s)
 	b.service("b").ServerTimeout = val(2 * s)
-	c := b.call("b", "c", func(c *model.Call, _ *model.Waiter) { c.Latency.Points = []model.Point{{P: 990_000, V: val(333 * ms)}} })
+	c := b.call("b", "c", func(c *model.Call, _ *model.Waiter) {
+		c.Latency = &model.Latency{Points: []model.Point{{P: 990_000, V: val(333 * ms)}}}
+	})
 	b.call("a", "b", func(c *model.Call, w *model.Waiter) { c.Optional, w.PerTry = val(true), val(5*s) })
 	b.call("a", "b", nil)
 	_, sol := b.solve(t)
@@ -293,7 +295,7 @@ func TestOverhang(t *testing.T) {
 		{"unknown start", func(_ *builder, _, last *model.Call) {
 			last.Waiters[0].Attempts = val[int32](2)
 			last.Waiters[0].Timeout = model.Val[model.Duration]{}
-			last.Waiters[0].RetryOn = val(model.Failures{Kinds: model.OnConnect})
+			last.Waiters[0].Edit().RetryOn = val(model.Failures{Kinds: model.OnConnect})
 		}, model.Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -321,7 +323,7 @@ func TestOffered(t *testing.T) {
 	b.Calls[0].Waiters[0].PerTry = val(s)
 	b.call("batch", "store", retrying(5, 10*s))
 	b.Calls[1].Waiters[0].PerTry = val(4 * s)
-	b.Calls[1].Repeat = val[int32](2)
+	b.Calls[1].Edit().Repeat = val[int32](2)
 	b.call("other", "store", retrying(4, 10*s))
 	// 100 × 3, and 10 × 2 × 3: of five attempts of 4 s, three can start within 10 s.
 	g, sol := b.solve(t)
@@ -329,7 +331,7 @@ func TestOffered(t *testing.T) {
 	if store.Rate != 120 || store.Offered != 360 {
 		t.Errorf("%g requests and %g attempts a second, want 120 and 360", store.Rate, store.Offered)
 	}
-	b.Calls[0].Waiters[0].RetryBudget = val(model.Fraction(100_000))
+	b.Calls[0].Waiters[0].Edit().RetryBudget = val(model.Fraction(100_000))
 	g, sol = b.solve(t)
 	if got := sol.Nodes[g.Legs[0].To].Offered; got < 169.999 || got > 170.001 {
 		t.Errorf("with a budget %g attempts a second, want 170", got)
@@ -342,7 +344,9 @@ func TestCapOfAnOptionalCall(t *testing.T) {
 	b.entry("a", 400*ms)
 	b.service("a").Margin = val(model.Margin{})
 	c := b.call("a", "b", func(c *model.Call, w *model.Waiter) { c.Optional, w.Timeout = val(true), val(s) })
-	b.call("a", "d", func(c *model.Call, w *model.Waiter) { c.Latency.Exact, w.Timeout = val(150*ms), val(s) })
+	b.call("a", "d", func(c *model.Call, w *model.Waiter) {
+		c.Latency, w.Timeout = &model.Latency{Exact: val(150 * ms)}, val(s)
+	})
 	g, sol := b.solve(t)
 	i := slices.IndexFunc(sol.Roots[0].Fixes, func(f solver.RootFix) bool {
 		return f.Kind == solver.FixOptional && f.Leg == g.FirstLeg[c]

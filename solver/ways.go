@@ -72,7 +72,7 @@ func (s *solve) ways(id LegID, outer model.Duration) {
 	r := round{leg: l, backoff: &noBackoff, stop: t.Stop, patience: t.Patience}
 	if l.Attempts > 1 {
 		_, w := s.g.CallOf(id)
-		r.backoff = &w.Backoff
+		r.backoff = w.Backoff
 	}
 
 	late := min(t.Patience, t.CalleeBusy.Add(l.Network))

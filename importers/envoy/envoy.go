@@ -108,7 +108,7 @@ func (r *reader) flowOf(caller model.ServiceID) model.Flow {
 		sidecar = sidecar || sc.caller == s.Name
 	}
 	if !sidecar || len(flows) == 1 {
-		return oneOf(flows, s.At)
+		return oneOf(flows)
 	}
 	byCallee := map[model.ServiceID]int{}
 	var groups [][]model.Flow
@@ -128,11 +128,11 @@ func (r *reader) flowOf(caller model.ServiceID) model.Flow {
 		groups[i] = append(groups[i], f)
 	}
 	if len(groups) == 1 {
-		return oneOf(groups[0], s.At)
+		return oneOf(groups[0])
 	}
-	all := model.Flow{Kind: model.Unordered, At: s.At}
+	all := model.Flow{Kind: model.Unordered}
 	for _, g := range groups {
-		all.Of = append(all.Of, oneOf(g, g[0].At))
+		all.Of = append(all.Of, oneOf(g))
 	}
 	return all
 }
@@ -145,7 +145,7 @@ func (r *reader) finish() {
 	for _, sc := range slices.SortedFunc(maps.Keys(r.own), func(a, b scope) int { return cmp.Compare(a.caller, b.caller) }) {
 		w := r.own[sc]
 		if s := r.frag.Service(sc.caller, sc.at); limits(&w) {
-			r.frag.Services[s].Declared, r.frag.Services[s].Front = true, []model.Waiter{w}
+			r.frag.Services[s].Declared, r.frag.Services[s].Edit().Front = true, []model.Waiter{w}
 		}
 	}
 	if len(r.frag.Calls) == 0 {
@@ -291,11 +291,11 @@ func (r *reader) add(caller model.ServiceID, f model.Flow) {
 }
 
 // oneOf gives alternatives, or the only one.
-func oneOf(of []model.Flow, at diag.Span) model.Flow {
+func oneOf(of []model.Flow) model.Flow {
 	if len(of) == 1 {
 		return of[0]
 	}
-	return model.Flow{Kind: model.OneOf, Of: of, At: at}
+	return model.Flow{Kind: model.OneOf, Of: of}
 }
 
 // bad reports a value that Envoy refuses, once a place. The text of err may end in the change to make.

@@ -117,7 +117,7 @@ func (r *reader) serviceCall(kind string, m *message) *callingFilter {
 	}
 	f := &callingFilter{to: target{name: cluster.V, at: cluster.Span(), cluster: r.cluster(cluster.V)}}
 	rt := &route{r: r, host: &host{}, action: m}
-	w := model.Waiter{Dialect: "envoy", At: cluster.Span(), ConnectExtra: dialect.EnvoyConnectExtra.At(cluster.Span())}
+	w := model.Waiter{Dialect: "envoy", At: cluster.Span(), Rare: afterConnect(cluster.Span())}
 	switch {
 	case !limit.given:
 		w.Timeout = is.unset.At(cluster.Span())
@@ -126,7 +126,7 @@ func (r *reader) serviceCall(kind string, m *message) *callingFilter {
 	}
 	rt.attempts(&w, retry)
 	if c := f.to.cluster; c != nil {
-		w.Connect, w.Idle, w.RetryBudget = c.connect, c.idle, c.budget
+		c.bounds(&w)
 	}
 	f.call = model.Call{At: cluster.Span(), Route: is.word, Optional: is.optional(m), Waiters: []model.Waiter{w}}
 	if !f.call.Optional.V {
@@ -173,7 +173,7 @@ func (r *reader) processing(m *message, c *model.Call) {
 		return
 	}
 	if count > 1 {
-		c.Repeat = model.At(count, at)
+		c.Edit().Repeat = model.At(count, at)
 	}
 }
 
@@ -225,8 +225,7 @@ func (b *batch) behind(hcm *manager) {
 		}
 		routes := br.of
 		if len(steps) > 0 {
-			at := br.of[0].At
-			routes = []model.Flow{{Kind: model.Sequence, At: at, Of: append(steps, oneOf(br.of, at))}}
+			routes = []model.Flow{{Kind: model.Sequence, Of: append(steps, oneOf(br.of))}}
 		}
 		b.of = append(b.of, routes...)
 	}

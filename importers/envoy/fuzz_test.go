@@ -67,13 +67,13 @@ func checkFragment(t *testing.T, f *model.Fragment, found []diag.Finding) {
 		if w.PerTry.Set() && w.Timeout.Set() && w.PerTry.V >= w.Timeout.V {
 			t.Errorf("call %d: per-try timeout %s is not below the timeout %s", i, w.PerTry.V, w.Timeout.V)
 		}
-		for _, v := range []model.Val[model.Duration]{w.Timeout, w.PerTry, w.Read, w.Connect, w.Idle} {
+		for _, v := range []model.Val[model.Duration]{w.Timeout, w.PerTry, w.Read(), w.Connect, w.Idle()} {
 			if v.Set() && v.V <= 0 {
 				t.Errorf("call %d has a limit of %s", i, v.V)
 			}
 		}
-		if w.Attempts.Set() && w.Attempts.V < 1 || w.Retries() && !w.RetryOn.Set() {
-			t.Errorf("call %d has %d attempts on %v", i, w.Attempts.V, w.RetryOn)
+		if w.Attempts.Set() && w.Attempts.V < 1 || w.Retries() && !w.RetryOn().Set() {
+			t.Errorf("call %d has %d attempts on %v", i, w.Attempts.V, w.RetryOn())
 		}
 	}
 	for _, fd := range found {

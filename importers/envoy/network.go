@@ -167,9 +167,9 @@ func (r *reader) fault(config *yamlsrc.Node) {
 // tcpProxy reads a connection that is passed through: only connecting and silence are bounded.
 func (r *reader) tcpProxy(m *message, l *listener) {
 	w := model.Waiter{Dialect: "envoy", At: m.at(), RetriesKey: "max_connect_attempts"}
-	w.Idle = dialect.EnvoyTCPIdle.At(m.at())
+	w.Edit().Idle = dialect.EnvoyTCPIdle.At(m.at())
 	if d := m.duration("idle_timeout"); d.Set() {
-		w.Idle = orNone(d)
+		w.Edit().Idle = orNone(d)
 	}
 	if d := m.duration("max_downstream_connection_duration"); d.Set() {
 		w.Timeout = orNone(d)
@@ -179,7 +179,7 @@ func (r *reader) tcpProxy(m *message, l *listener) {
 		w.Attempts = model.Val[int32]{V: int32(min(max(n.V, 1), math.MaxInt32-1)), From: n.From}
 	}
 	if w.Retries() {
-		w.RetryOn = model.Val[model.Failures]{V: model.Failures{Kinds: model.OnConnect}, From: w.Attempts.From}
+		w.Edit().RetryOn = model.Val[model.Failures]{V: model.Failures{Kinds: model.OnConnect}, From: w.Attempts.From}
 	}
 	if back := m.get("backoff_options"); back != nil {
 		r.unread("tcp_proxy.backoff_options", back.Span(), "describe the call in the plan", "`backoff_options` of `tcp_proxy` is not read")
@@ -195,7 +195,7 @@ func (r *reader) tcpProxy(m *message, l *listener) {
 
 // redisProxy reads the clusters behind a Redis proxy, whose one limit holds for every operation.
 func (r *reader) redisProxy(m *message, l *listener) {
-	w := model.Waiter{Dialect: "envoy", At: m.at(), ConnectExtra: dialect.EnvoyConnectExtra.At(m.at())}
+	w := model.Waiter{Dialect: "envoy", At: m.at(), Rare: afterConnect(m.at())}
 	settings := m.sub("settings")
 	if d := settings.duration("op_timeout"); d.Set() {
 		w.Timeout = orNone(d)
@@ -224,7 +224,7 @@ func (r *reader) passThrough(to []target, w model.Waiter, l *listener, kind stri
 		if t.cluster != nil {
 			c.Connect = t.cluster.connect
 		}
-		call := model.Call{At: t.at, Route: l.name, Waiters: []model.Waiter{c}, Probability: t.share}
+		call := model.Call{At: t.at, Route: l.name, Waiters: []model.Waiter{c}, Rare: rareCall(t.share, model.Val[string]{})}
 		if f, ok := b.add(call, t); ok {
 			of = append(of, f)
 			if s := &r.frag.Services[r.frag.Calls[f.Call].To]; kind != "" && !s.Kind.Set() {
@@ -232,7 +232,7 @@ func (r *reader) passThrough(to []target, w model.Waiter, l *listener, kind stri
 			}
 		}
 	}
-	b.alternatives(0, of, w.At)
+	b.alternatives(0, of)
 	b.behind(nil)
 	b.done()
 }

@@ -2,6 +2,7 @@ package envoy
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -32,7 +33,7 @@ func (rt *route) harmless() {
 
 // waiter gives the limits of the route to one of its clusters, nil where the source does not have it.
 func (rt *route) waiter(c *cluster) model.Waiter {
-	w := model.Waiter{Dialect: "envoy", At: rt.action.at(), ConnectExtra: dialect.EnvoyConnectExtra.At(rt.action.at())}
+	w := model.Waiter{Dialect: "envoy", At: rt.action.at(), Rare: afterConnect(rt.action.at())}
 	rt.timeout(&w)
 	silence := rt.silence(&w)
 	policy := rt.policy(&w, c)
@@ -41,11 +42,13 @@ func (rt *route) waiter(c *cluster) model.Waiter {
 	if d := policy.duration("per_try_idle_timeout"); d.Set() && trim(d.V) > 0 {
 		silence = shorter(silence, orNone(d))
 	}
-	w.Read = silence
+	if silence.Set() {
+		w.Edit().Read = silence
+	}
 	rt.hedge(&w)
 	rt.propagation(&w)
 	if c != nil {
-		w.Connect, w.Idle, w.RetryBudget = c.connect, c.idle, c.budget
+		c.bounds(&w)
 	}
 	policy.harmless("retry_priority", "retry_host_predicate", "host_selection_retry_max_attempts", "retry_options_predicates",
 		"retriable_headers", "retriable_request_headers")
@@ -53,9 +56,24 @@ func (rt *route) waiter(c *cluster) model.Waiter {
 	return w
 }
 
+// afterConnect is what every waiter of Envoy has: the clock of an attempt starts once connected.
+func afterConnect(at diag.Span) *model.WaiterRare {
+	return &model.WaiterRare{ConnectExtra: dialect.EnvoyConnectExtra.At(at)}
+}
+
+// bounds gives a waiter the limits of a cluster.
+func (c *cluster) bounds(w *model.Waiter) {
+	w.Connect = c.connect
+	if !c.idle.Set() && !c.budget.Set() {
+		return
+	}
+	rare := w.Edit()
+	rare.Idle, rare.RetryBudget = c.idle, c.budget
+}
+
 // dead keeps a value without effect, with the reason.
 func dead(w *model.Waiter, key, value string, at diag.Span, reason string) {
-	w.Dead = append(w.Dead, model.Dead{Key: key, Value: value, Reason: reason, At: at})
+	w.Edit().Dead = append(slices.Clip(w.Dead()), model.Dead{Key: key, Value: value, Reason: reason, At: at})
 }
 
 // timeout sets the limit of the whole route: `timeout`, for gRPC requests `max_grpc_timeout` in its place, both
@@ -179,7 +197,7 @@ func (rt *route) attempts(w *model.Waiter, p *message) {
 		}
 		return
 	}
-	w.RetryOn, w.Attempts = on, retries
+	w.Edit().RetryOn, w.Attempts = on, retries
 	if p.get("num_retries") == nil {
 		w.Attempts = dialect.EnvoyRetries.At(p.at())
 	}
@@ -188,9 +206,9 @@ func (rt *route) attempts(w *model.Waiter, p *message) {
 	}
 	rt.backoff(w, p, back)
 	if limited := p.sub("rate_limited_retry_back_off"); limited != nil {
-		w.RetryAfter = dialect.EnvoyRetryAfter.At(limited.at())
+		w.Edit().RetryAfter = dialect.EnvoyRetryAfter.At(limited.at())
 		if d := limited.duration("max_interval"); d.given {
-			w.RetryAfter = d.Val
+			w.Edit().RetryAfter = d.Val
 		}
 	}
 }
@@ -230,7 +248,7 @@ func (rt *route) conditions(w *model.Waiter, p *message) (on model.Val[model.Fai
 // backoff sets the waits before the retries.
 func (rt *route) backoff(w *model.Waiter, p, back *message) {
 	if back == nil {
-		w.Backoff.Waits, w.Backoff.Jitter = dialect.EnvoyWaits.At(p.at()), dialect.EnvoyJitter.At(p.at())
+		w.Backoff = &model.Backoff{Waits: dialect.EnvoyWaits.At(p.at()), Jitter: dialect.EnvoyJitter.At(p.at())}
 		return
 	}
 	base, most := back.duration("base_interval"), back.duration("max_interval")
@@ -247,8 +265,10 @@ func (rt *route) backoff(w *model.Waiter, p, back *message) {
 		rt.r.bad(most.Span(), "retry_back_off", "max_interval", errors.New("it is below `base_interval`"))
 		return
 	}
-	w.Backoff.Waits = model.Val[[]model.Duration]{V: dialect.EnvoyBackoff(trim(base.V), trim(most.V)), From: base.From}
-	w.Backoff.Jitter = dialect.EnvoyJitter.At(back.at())
+	w.Backoff = &model.Backoff{
+		Waits:  model.Val[[]model.Duration]{V: dialect.EnvoyBackoff(trim(base.V), trim(most.V)), From: base.From},
+		Jitter: dialect.EnvoyJitter.At(back.at()),
+	}
 }
 
 // perTry sets the limit of one attempt. Envoy drops one that is not below the route's timeout.
@@ -291,7 +311,7 @@ func (rt *route) hedge(w *model.Waiter) {
 	case !w.Retries():
 		dead(w, "hedge_on_per_try_timeout", on.Text(), on.Span(), "there is no retry to send early")
 	default:
-		w.Hedge = model.Hedge{After: w.PerTry, Attempts: w.Attempts}
+		w.Edit().Hedge = model.Hedge{After: w.PerTry, Attempts: w.Attempts}
 		w.PerTry = model.Val[model.Duration]{}
 		w.Attempts = model.At[int32](1, on.Span())
 	}
@@ -306,6 +326,6 @@ func (rt *route) propagation(w *model.Waiter) {
 		return
 	}
 	if w.PerTry.Set() || w.Timeout.Set() && w.Timeout.V.Finite() {
-		w.Propagates, w.Header = model.At(model.Deadline, n.Span()), model.At("grpc-timeout", n.Span())
+		w.Propagates, w.Edit().Header = model.At(model.Deadline, n.Span()), model.At("grpc-timeout", n.Span())
 	}
 }

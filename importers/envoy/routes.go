@@ -7,7 +7,6 @@ import (
 	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
-	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/model/dialect"
 )
 
@@ -57,13 +56,21 @@ func (b *batch) add(c model.Call, t target) (model.Flow, bool) {
 	}
 	c.To = r.frag.Service(t.name, t.at)
 	r.frag.Calls = append(r.frag.Calls, c)
-	return model.Flow{Kind: model.One, Call: model.CallID(len(r.frag.Calls) - 1), At: c.At}, true
+	return model.Flow{Kind: model.One, Call: model.CallID(len(r.frag.Calls) - 1)}, true
+}
+
+// rareCall has what a route says of a call itself, nil for nothing.
+func rareCall(share model.Val[float64], method model.Val[string]) *model.CallRare {
+	if !share.Set() && !method.Set() {
+		return nil
+	}
+	return &model.CallRare{Probability: share, Method: method}
 }
 
 // alternatives ends a route: one of the flows takes each request that has gone through the filters.
-func (b *batch) alternatives(filters uint64, of []model.Flow, at diag.Span) {
+func (b *batch) alternatives(filters uint64, of []model.Flow) {
 	if len(of) > 0 {
-		b.branch(filters, oneOf(of, at))
+		b.branch(filters, oneOf(of))
 	}
 }
 
@@ -80,7 +87,9 @@ func (b *batch) branch(filters uint64, f model.Flow) {
 func (b *batch) ownService(w model.Waiter) {
 	r := b.r
 	w.Name = inbound
-	w.Connect, w.ConnectExtra, w.Idle = model.Val[model.Duration]{}, model.Val[bool]{}, model.Val[model.Duration]{}
+	w.Connect = model.Val[model.Duration]{}
+	rare := w.Edit()
+	rare.ConnectExtra, rare.Idle = model.Val[bool]{}, model.Val[model.Duration]{}
 	if b.scope.caller == "" {
 		if limits(&w) {
 			r.unread(inbound, w.At, "say under `sources`, by `service`, whose proxy it is",
@@ -206,8 +215,8 @@ func (b *batch) listenerIdle(hcm *manager) {
 		return
 	}
 	s := &b.r.frag.Services[b.r.frag.Calls[b.first].From]
-	if !s.IdleTimeout.Set() || hcm.idle.V < s.IdleTimeout.V {
-		s.IdleTimeout = hcm.idle
+	if !s.IdleTimeout().Set() || hcm.idle.V < s.IdleTimeout().V {
+		s.Edit().IdleTimeout = hcm.idle
 	}
 }
 
@@ -236,7 +245,7 @@ func (b *batch) route(n *yamlsrc.Node, h *host) {
 	rt := &route{r: r, host: h, action: action, match: match}
 	var of []model.Flow
 	for _, t := range r.destinations(action) {
-		call := model.Call{At: t.at, Route: label, Method: match.method, Probability: t.share, Waiters: []model.Waiter{rt.waiter(t.cluster)}}
+		call := model.Call{At: t.at, Route: label, Waiters: []model.Waiter{rt.waiter(t.cluster)}, Rare: rareCall(t.share, match.method)}
 		if f, ok := b.add(call, t); ok {
 			of = append(of, f)
 		}
@@ -245,13 +254,13 @@ func (b *batch) route(n *yamlsrc.Node, h *host) {
 	rt.harmless()
 	action.done()
 	if len(mirrors) == 0 {
-		b.alternatives(filters, of, action.at())
+		b.alternatives(filters, of)
 		return
 	}
 	if len(of) > 0 {
-		mirrors = append([]model.Flow{oneOf(of, action.at())}, mirrors...)
+		mirrors = append([]model.Flow{oneOf(of)}, mirrors...)
 	}
-	b.branch(filters, model.Flow{Kind: model.Parallel, Of: mirrors, At: action.at()})
+	b.branch(filters, model.Flow{Kind: model.Parallel, Of: mirrors})
 }
 
 // destinations gives every cluster that may take a request of a route.
@@ -327,7 +336,9 @@ func (b *batch) mirrors(action *message, h *host, label string) []model.Flow {
 		for _, t := range to {
 			w := model.Waiter{Dialect: "envoy", At: m.at(), Attempts: dialect.EnvoyNoRetry.At(m.at())}
 			rt.timeout(&w)
-			w.Dead = nil // the route's own call has them
+			if len(w.Dead()) > 0 {
+				w.Edit().Dead = nil // the route's own call has them
+			}
 			if t.cluster != nil {
 				w.Connect = t.cluster.connect
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,8 +52,8 @@ func (r *reader) config(n *yamlsrc.Node) []model.Call {
 			*w = model.Waiter{Dialect: "grpc", At: w.At, Timeout: dialect.GRPCTimeout.At(w.At), Attempts: dialect.GRPCNoRetry.At(w.At)}
 			continue
 		}
-		if w.Retries() || w.Hedge.Set() {
-			w.RetryBudget = budget
+		if w.Retries() || w.Hedge().Set() {
+			w.Edit().RetryBudget = budget
 		}
 	}
 	return calls
@@ -142,7 +143,7 @@ func (r *reader) method(block *yamlsrc.Node) model.Waiter {
 	}
 	if w.Timeout.Set() && w.Timeout.V.Finite() {
 		// Clients always send the time that is left; what goes on from the callee is the callee's.
-		w.Propagates, w.Header = model.At(model.Deadline, w.Timeout.Span()), model.At("grpc-timeout", w.Timeout.Span())
+		w.Propagates, w.Edit().Header = model.At(model.Deadline, w.Timeout.Span()), model.At("grpc-timeout", w.Timeout.Span())
 	}
 	r.unknown(block, "name", "timeout", "retryPolicy", "hedgingPolicy", "waitForReady", "maxRequestMessageBytes", "maxResponseMessageBytes")
 	return w
@@ -194,7 +195,7 @@ func (r *reader) attempts(w *model.Waiter, policy *yamlsrc.Node, name string) (v
 		r.bad(n, "maxAttempts", errors.New("it counts the first attempt, too, and must be at least 2"))
 		return v
 	case i > dialect.GRPCMaxAttempts:
-		w.Dead = append(w.Dead, model.Dead{
+		w.Edit().Dead = append(slices.Clip(w.Dead()), model.Dead{
 			Key: "maxAttempts", Value: n.Text(), At: n.Span(),
 			Reason: fmt.Sprintf("clients make at most %d attempts", dialect.GRPCMaxAttempts),
 		})
@@ -216,7 +217,7 @@ func (r *reader) retry(w *model.Waiter, p *yamlsrc.Node) {
 		r.bad(p, "retryPolicy", errors.New("`retryableStatusCodes` must list a status"))
 	}
 	if n := field(p, "perAttemptRecvTimeout"); n != nil {
-		w.Dead = append(w.Dead, model.Dead{
+		w.Edit().Dead = append(slices.Clip(w.Dead()), model.Dead{
 			Key: "perAttemptRecvTimeout", Value: n.Text(), At: n.Span(),
 			Reason: "Java reads it and does nothing, Go does not know it, C++ has it as an experiment",
 		})
@@ -225,20 +226,21 @@ func (r *reader) retry(w *model.Waiter, p *yamlsrc.Node) {
 	if !attempts.Set() || !on.Set() || !base.Set() || !most.Set() || !multiplier.Set() {
 		return
 	}
-	w.Attempts, w.RetryOn = attempts, on
-	w.Backoff.Jitter = dialect.GRPCJitter.At(p.Span())
+	w.Attempts, w.Edit().RetryOn = attempts, on
+	waits := &model.Backoff{Jitter: dialect.GRPCJitter.At(p.Span())}
+	w.Backoff = waits
 	if base.V > most.V {
 		base.V = most.V // the cut holds for the first wait, too
 	}
 	if multiplier.V >= model.Whole {
-		w.Backoff.Base, w.Backoff.Max, w.Backoff.Multiplier = base, most, multiplier
+		waits.Base, waits.Max, waits.Multiplier = base, most, multiplier
 		return
 	}
-	waits := make([]model.Duration, attempts.V-1)
-	for i, d := 0, base.V; i < len(waits); i, d = i+1, d.MulUp(multiplier.V) {
-		waits[i] = d
+	each := make([]model.Duration, attempts.V-1)
+	for i, d := 0, base.V; i < len(each); i, d = i+1, d.MulUp(multiplier.V) {
+		each[i] = d
 	}
-	w.Backoff.Waits = model.Val[[]model.Duration]{V: waits, From: base.From}
+	waits.Waits = model.Val[[]model.Duration]{V: each, From: base.From}
 }
 
 // multiplier reads how much longer each wait is than the one before; below 1 they get shorter.
@@ -294,7 +296,7 @@ func (r *reader) hedge(w *model.Waiter, p *yamlsrc.Node) {
 	r.statuses(p, "nonFatalStatusCodes")
 	r.unknown(p, "maxAttempts", "hedgingDelay", "nonFatalStatusCodes")
 	if attempts.Set() {
-		w.Hedge = model.Hedge{After: delay, Attempts: attempts}
+		w.Edit().Hedge = model.Hedge{After: delay, Attempts: attempts}
 	}
 }
 

@@ -109,14 +109,14 @@ func brief(f *model.Fragment, found []diag.Finding) string {
 		w := &c.Waiters[0]
 		fmt.Fprintf(&b, "%d %s timeout %s", c.At.Line, f.Services[c.To].Name, w.Timeout.V)
 		if w.Retries() {
-			fmt.Fprintf(&b, ", %d attempts, waits %s × %.1f up to %s ± %s, on %s", w.Attempts.V, w.Backoff.Base.V,
-				w.Backoff.Multiplier.V.Float(), w.Backoff.Max.V, w.Backoff.Jitter.V, w.RetryOn.V)
+			fmt.Fprintf(&b, ", %d attempts, waits %s × %.1f up to %s ± %s, on %s", w.Attempts.V, w.Backoff.Get().Base.V,
+				w.Backoff.Get().Multiplier.V.Float(), w.Backoff.Get().Max.V, w.Backoff.Get().Jitter.V, w.RetryOn().V)
 		}
-		if w.Hedge.Set() {
-			fmt.Fprintf(&b, ", %d copies every %s", w.Hedge.Attempts.V, w.Hedge.After.V)
+		if w.Hedge().Set() {
+			fmt.Fprintf(&b, ", %d copies every %s", w.Hedge().Attempts.V, w.Hedge().After.V)
 		}
-		if w.RetryBudget.Set() {
-			fmt.Fprintf(&b, ", retry budget %s", w.RetryBudget.V)
+		if w.RetryBudget().Set() {
+			fmt.Fprintf(&b, ", retry budget %s", w.RetryBudget().V)
 		}
 		b.WriteByte('\n')
 	}

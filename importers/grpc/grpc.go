@@ -151,7 +151,7 @@ func read(src *importers.Source) (*model.Fragment, []diag.Finding) {
 	for _, n := range configs(src) {
 		for _, c := range r.config(n) {
 			r.frag.Calls = append(r.frag.Calls, c)
-			of = append(of, model.Flow{Kind: model.One, Call: model.CallID(len(r.frag.Calls) - 1), At: c.At})
+			of = append(of, model.Flow{Kind: model.One, Call: model.CallID(len(r.frag.Calls) - 1)})
 		}
 	}
 	if len(of) == 0 {
@@ -167,7 +167,7 @@ func read(src *importers.Source) (*model.Fragment, []diag.Finding) {
 	s.Declared = true
 	s.Flow = of[0]
 	if len(of) > 1 {
-		s.Flow = model.Flow{Kind: model.Unordered, Of: of, At: s.At}
+		s.Flow = model.Flow{Kind: model.Unordered, Of: of}
 	}
 	return r.frag, r.found
 }

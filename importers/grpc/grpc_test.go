@@ -70,8 +70,8 @@ func checkFragment(t *testing.T, f *model.Fragment, found []diag.Finding) {
 			t.Errorf("call %d is not whole, or stands in %d places: %+v", i, placed[i], c)
 		}
 		w := &c.Waiters[0]
-		if w.Timeout.Set() && w.Timeout.V <= 0 || w.Attempts.V < 1 || w.Attempts.V > 5 || w.Retries() && !w.RetryOn.Set() {
-			t.Errorf("call %d has a timeout of %s and %d attempts on %v", i, w.Timeout.V, w.Attempts.V, w.RetryOn)
+		if w.Timeout.Set() && w.Timeout.V <= 0 || w.Attempts.V < 1 || w.Attempts.V > 5 || w.Retries() && !w.RetryOn().Set() {
+			t.Errorf("call %d has a timeout of %s and %d attempts on %v", i, w.Timeout.V, w.Attempts.V, w.RetryOn())
 		}
 	}
 	for _, fd := range found {

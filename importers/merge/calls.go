@@ -116,8 +116,8 @@ type key struct {
 // keyOf names a sighting: a plan's call by its name alone, a config's by its name, else its route.
 func (m *merger) keyOf(g int32) string {
 	c := m.sighting(g)
-	if c.Name.Set() && c.Name.V != "" {
-		return c.Name.V
+	if c.Name().Set() && c.Name().V != "" {
+		return c.Name().V
 	}
 	if m.structural(g) {
 		return ""

@@ -19,13 +19,15 @@ func (m *merger) applyDefaults() {
 	for i := range m.plan.Calls {
 		c := &m.plan.Calls[i]
 		callee := &services[c.To]
-		fill.latency(&c.Latency, &callee.Latency)
-		take(fill, "failure_rate", &c.FailureRate, callee.FailureRate)
-		take(fill, "idempotent", &c.Idempotent, callee.Idempotent)
+		fill.latency(&c.Latency, callee.Latency)
+		if rate := callee.FailureRate(); rate.Set() && !c.FailureRate().Set() {
+			c.Edit().FailureRate = rate
+		}
+		take(fill, "idempotent", &c.Idempotent, callee.Idempotent())
 		if len(m.defaults.Call.Waiters) > 0 {
 			fill.call(c, &m.defaults.Call)
 		}
-		addFront(c, callee.Front)
+		addFront(c, callee.Front())
 	}
 }
 
@@ -53,7 +55,7 @@ func (m *merger) inheritOperations() {
 	})
 	for _, id := range operations {
 		base := services[m.facts[id].base]
-		base.MaxAmplify = model.Val[model.Thresholds]{}
+		base.Edit().MaxAmplify = model.Val[model.Thresholds]{}
 		fill.service(&services[id], &base)
 	}
 }

@@ -33,11 +33,11 @@ func (m *merger) addFlow(fragment int, id model.ServiceID, s *model.Service) {
 	flow := m.remap(m.offset[fragment], s.Flow)
 	switch {
 	case dst.Flow.Empty():
-		dst.Flow = flow
+		dst.Flow, dst.CallsAt = flow, s.CallsAt
 	case m.fragments[fragment].Structure:
-		f := duplicate.New(dst.Name, s.Flow.At, "`calls` of `%s` is written twice, and the first is used", dst.Name)
+		f := duplicate.New(dst.Name, s.CallsAt, "`calls` of `%s` is written twice, and the first is used", dst.Name)
 		f.Detail = "calls"
-		f.Notes = []diag.Note{{Text: fmt.Sprintf("the first `calls` of `%s`", dst.Name), At: originOf(dst.Flow.At)}}
+		f.Notes = []diag.Note{{Text: fmt.Sprintf("the first `calls` of `%s`", dst.Name), At: originOf(dst.CallsAt)}}
 		f.Help = "write the calls of a service in one file"
 		m.findings = append(m.findings, f)
 		dst.Flow = beside(dst.Flow, model.Flow{Kind: model.Unordered, Of: []model.Flow{flow}})
@@ -49,7 +49,7 @@ func (m *merger) addFlow(fragment int, id model.ServiceID, s *model.Service) {
 // remap copies a flow with the ids of the plan, without what is joined to a call of another flow.
 func (m *merger) remap(offset int32, f model.Flow) model.Flow {
 	if f.Kind == model.One {
-		return m.leaf(offset+int32(f.Call), f)
+		return m.leaf(offset + int32(f.Call))
 	}
 	of := make([]model.Flow, 0, len(f.Of))
 	for _, g := range f.Of {
@@ -61,19 +61,18 @@ func (m *merger) remap(offset int32, f model.Flow) model.Flow {
 	return f
 }
 
-func (m *merger) leaf(g int32, f model.Flow) model.Flow {
+func (m *merger) leaf(g int32) model.Flow {
 	switch routes := m.leaves[g]; {
 	case len(routes) > 0:
-		oneOf := model.Flow{Kind: model.OneOf, At: f.At}
+		oneOf := model.Flow{Kind: model.OneOf}
 		for _, r := range routes {
 			m.placed[r] = true
-			oneOf.Of = append(oneOf.Of, model.Flow{Kind: model.One, Call: m.call[r], At: m.sighting(r).At})
+			oneOf.Of = append(oneOf.Of, model.Flow{Kind: model.One, Call: m.call[r]})
 		}
 		return oneOf
 	case m.emit[g] && !m.placed[g]:
 		m.placed[g] = true
-		f.Call = m.call[g]
-		return f
+		return model.Flow{Kind: model.One, Call: m.call[g]}
 	}
 	return model.Flow{}
 }
@@ -82,19 +81,19 @@ func (m *merger) leaf(g int32, f model.Flow) model.Flow {
 // makes none of the calls that the plan lists.
 func beside(known, said model.Flow) model.Flow {
 	if said.Kind == model.One {
-		said = model.Flow{Kind: model.Unordered, Of: []model.Flow{said}, At: said.At}
+		said = model.Flow{Kind: model.Unordered, Of: []model.Flow{said}}
 	}
 	of := said.Of
 	switch {
 	case said.Empty():
 		return known
 	case known.Empty():
-		return model.Flow{Kind: said.Kind, Of: of, At: said.At}
+		return model.Flow{Kind: said.Kind, Of: of}
 	case known.Kind == said.Kind:
 		known.Of = append(known.Of, of...)
 		return known
 	}
-	return model.Flow{Kind: said.Kind, Of: append([]model.Flow{known}, of...), At: known.At}
+	return model.Flow{Kind: said.Kind, Of: append([]model.Flow{known}, of...)}
 }
 
 // addUnplaced adds calls of sources that know no flow at all, such as metrics.
@@ -102,7 +101,7 @@ func (m *merger) addUnplaced() {
 	extra := map[model.ServiceID][]model.Flow{}
 	for g, emit := range m.emit {
 		if emit && !m.placed[g] {
-			one := model.Flow{Kind: model.One, Call: m.call[g], At: m.sighting(int32(g)).At}
+			one := model.Flow{Kind: model.One, Call: m.call[g]}
 			extra[m.from[g]] = append(extra[m.from[g]], one)
 		}
 	}

@@ -15,7 +15,7 @@ func oneCall(file string, structure bool, w model.Waiter) *model.Fragment {
 	from, to := f.Service("front", at), f.Service("back", at)
 	f.Services[from].Declared = structure
 	f.Calls = []model.Call{{From: from, To: to, At: at, Waiters: []model.Waiter{w}}}
-	f.Services[from].Flow = model.Flow{Kind: model.One, At: at}
+	f.Services[from].Flow = model.Flow{Kind: model.One}
 	return f
 }
 
@@ -25,7 +25,7 @@ func TestFront(t *testing.T) {
 	at := diag.Span{File: "dump.json", Line: 7}
 	dump := &model.Fragment{File: "dump.json"}
 	back := dump.Service("back", at)
-	dump.Services[back].Front = []model.Waiter{{Name: "inbound", At: at, Timeout: model.At(15*model.Second, at)}}
+	dump.Services[back].Edit().Front = []model.Waiter{{Name: "inbound", At: at, Timeout: model.At(15*model.Second, at)}}
 	plan, found := Plan([]*model.Fragment{oneCall("plan.yaml", true, model.Waiter{}), dump, {File: "again.json", Services: dump.Services}})
 	if len(found) > 0 || len(plan.Calls) != 1 {
 		t.Fatalf("%d calls, findings %v", len(plan.Calls), found)

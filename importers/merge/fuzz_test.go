@@ -55,7 +55,8 @@ func (p *parts) duration(at diag.Span) model.Val[model.Duration] {
 }
 
 // latency gives percentiles, measured where the source observes.
-func (p *parts) latency(f *model.Fragment, at diag.Span) (l model.Latency) {
+func (p *parts) latency(f *model.Fragment, at diag.Span) *model.Latency {
+	l := &model.Latency{}
 	switch p.pick(4) {
 	case 1:
 		l.Exact = p.duration(at)
@@ -75,11 +76,11 @@ func (p *parts) call(f *model.Fragment, from model.ServiceID) model.CallID {
 	c := model.Call{From: from, To: f.Service(p.name(), at), At: at, Latency: p.latency(f, at)}
 	switch p.pick(4) {
 	case 1:
-		c.Name = model.At([]string{"read", "write"}[p.pick(2)], at)
+		c.Edit().Name = model.At([]string{"read", "write"}[p.pick(2)], at)
 	case 2:
 		c.Route = []string{"prefix /", "read"}[p.pick(2)]
 	case 3:
-		c.Ignores = []model.Ignore{{Code: "BP101", Reason: "known", At: at}}
+		c.Edit().Ignores = []model.Ignore{{Code: "BP101", Reason: "known", At: at}}
 	}
 	for range p.pick(3) {
 		w := model.Waiter{At: at, Timeout: p.duration(at), PerTry: p.duration(at), Attempts: model.At(int32(1+p.pick(3)), at)}
@@ -97,7 +98,7 @@ func (p *parts) flow(f *model.Fragment, from model.ServiceID, depth int) model.F
 	if kind == model.One || depth > 2 {
 		return model.Flow{Kind: model.One, Call: p.call(f, from)}
 	}
-	flow := model.Flow{Kind: kind, At: p.at(f)}
+	flow := model.Flow{Kind: kind}
 	for range p.pick(4) {
 		flow.Of = append(flow.Of, p.flow(f, from, depth+1))
 	}

@@ -168,42 +168,59 @@ func originOf(at diag.Span) *diag.Origin { return diag.At(at) }
 
 func (j *joiner) service(dst, src *model.Service) {
 	take(j, "kind", &dst.Kind, src.Kind)
-	j.localWork(dst, src)
+	after := j.localWork(dst, src)
 	take(j, "margin", &dst.Margin, src.Margin)
 	take(j, "server_timeout", &dst.ServerTimeout, src.ServerTimeout)
-	take(j, "queue_timeout", &dst.QueueTimeout, src.QueueTimeout)
-	take(j, "idle_timeout", &dst.IdleTimeout, src.IdleTimeout)
 	take(j, "honors", &dst.Honors, src.Honors)
-	take(j, "min_remaining", &dst.MinRemaining, src.MinRemaining)
-	take(j, "default_deadline", &dst.DefaultDeadline, src.DefaultDeadline)
-	take(j, "max_amplification", &dst.MaxAmplify, src.MaxAmplify)
-	take(j, "max_depth", &dst.MaxDepth, src.MaxDepth)
-	take(j, "concurrency.workers", &dst.Workers, src.Workers)
-	take(j, "concurrency.queue", &dst.Queue, src.Queue)
-	take(j, "owner", &dst.Owner, src.Owner)
-	j.latency(&dst.Latency, &src.Latency)
-	take(j, "failure_rate", &dst.FailureRate, src.FailureRate)
-	take(j, "idempotent", &dst.Idempotent, src.Idempotent)
-	if len(dst.Front) == 0 {
-		dst.Front = src.Front
+	j.latency(&dst.Latency, src.Latency)
+	j.serviceRare(dst, src, after)
+}
+
+func (j *joiner) serviceRare(dst, src *model.Service, after bool) {
+	s := src.Rare
+	switch {
+	case s == nil:
+		return
+	case dst.Rare == nil && len(s.Ignores) == 0 && (after || !s.After.Set()):
+		dst.Rare = s
+		return
 	}
-	j.ignores(&dst.Ignores, src.Ignores)
+	d := dst.Edit()
+	if after {
+		take(j, "local_work.after", &d.After, s.After)
+	}
+	take(j, "queue_timeout", &d.QueueTimeout, s.QueueTimeout)
+	take(j, "idle_timeout", &d.IdleTimeout, s.IdleTimeout)
+	take(j, "min_remaining", &d.MinRemaining, s.MinRemaining)
+	take(j, "default_deadline", &d.DefaultDeadline, s.DefaultDeadline)
+	take(j, "max_amplification", &d.MaxAmplify, s.MaxAmplify)
+	take(j, "max_depth", &d.MaxDepth, s.MaxDepth)
+	take(j, "concurrency.workers", &d.Workers, s.Workers)
+	take(j, "concurrency.queue", &d.Queue, s.Queue)
+	take(j, "owner", &d.Owner, s.Owner)
+	take(j, "failure_rate", &d.FailureRate, s.FailureRate)
+	take(j, "idempotent", &d.Idempotent, s.Idempotent)
+	if len(d.Front) == 0 {
+		d.Front = s.Front
+	}
+	j.ignores(&d.Ignores, s.Ignores)
 }
 
 // ignores belong to the thing that they stand at: they are joined, never inherited.
 func (j *joiner) ignores(dst *[]model.Ignore, src []model.Ignore) {
 	if j.mode != filling {
-		*dst = append(*dst, src...)
+		*dst = append(slices.Clip(*dst), src...)
 	}
 }
 
 // localWork is one key: who writes `local_work: 30ms` has said all of it, whatever a default has after the calls.
-func (j *joiner) localWork(dst, src *model.Service) {
-	if j.mode == filling && (dst.Before.Set() || dst.After.Set()) {
-		return
+// It tells whether the work after the calls is still to be joined.
+func (j *joiner) localWork(dst, src *model.Service) (after bool) {
+	if j.mode == filling && (dst.Before.Set() || dst.After().Set()) {
+		return false
 	}
 	take(j, "local_work.before", &dst.Before, src.Before)
-	take(j, "local_work.after", &dst.After, src.After)
+	return true
 }
 
 func (j *joiner) entrypoint(dst, src *model.Entrypoint) {
@@ -220,26 +237,41 @@ func (j *joiner) call(dst, src *model.Call) {
 	fill.name(dst, src)
 	take(j, "optional", &dst.Optional, src.Optional)
 	take(j, "async", &dst.Async, src.Async)
-	take(j, "stream", &dst.Stream, src.Stream)
 	take(j, "idempotent", &dst.Idempotent, src.Idempotent)
-	take(j, "repeat", &dst.Repeat, src.Repeat)
-	take(j, "fan_out", &dst.FanOut, src.FanOut)
-	take(j, "probability", &dst.Probability, src.Probability)
-	j.latency(&dst.Latency, &src.Latency)
-	take(j, "headroom", &dst.Headroom, src.Headroom)
-	take(j, "percentile", &dst.Percentile, src.Percentile)
-	take(j, "network", &dst.Network, src.Network)
-	take(j, "failure_rate", &dst.FailureRate, src.FailureRate)
-	take(j, "fixed", &dst.Fixed, src.Fixed)
-	take(j, "client", &dst.Client, src.Client)
-	j.ignores(&dst.Ignores, src.Ignores)
+	j.latency(&dst.Latency, src.Latency)
+	j.callRare(dst, src)
 	j.waiters(dst, src)
+}
+
+func (j *joiner) callRare(dst, src *model.Call) {
+	switch s := src.Rare; {
+	case s == nil:
+	case dst.Rare == nil && len(s.Ignores) == 0:
+		dst.Rare = s
+	default:
+		d := dst.Edit()
+		take(j, "stream", &d.Stream, s.Stream)
+		take(j, "repeat", &d.Repeat, s.Repeat)
+		take(j, "fan_out", &d.FanOut, s.FanOut)
+		take(j, "probability", &d.Probability, s.Probability)
+		take(j, "headroom", &d.Headroom, s.Headroom)
+		take(j, "percentile", &d.Percentile, s.Percentile)
+		take(j, "network", &d.Network, s.Network)
+		take(j, "failure_rate", &d.FailureRate, s.FailureRate)
+		take(j, "fixed", &d.Fixed, s.Fixed)
+		take(j, "client", &d.Client, s.Client)
+		j.ignores(&d.Ignores, s.Ignores)
+	}
 }
 
 // name takes what a source calls the call. A plan's name for it is not a value to disagree about.
 func (j *joiner) name(dst, src *model.Call) {
-	take(j, "name", &dst.Name, src.Name)
-	take(j, "method", &dst.Method, src.Method)
+	if name := src.Name(); name.Set() && !dst.Name().Set() {
+		dst.Edit().Name = name
+	}
+	if method := src.Method(); method.Set() && !dst.Method().Set() {
+		dst.Edit().Method = method
+	}
 	if dst.Route == "" {
 		dst.Route = src.Route
 	}
@@ -273,29 +305,40 @@ func (j *joiner) waiters(dst, src *model.Call) {
 func (j *joiner) waiter(dst, src *model.Waiter) {
 	takeLimit(j, "timeout", &dst.Timeout, src.Timeout)
 	take(j, "per_try_timeout", &dst.PerTry, src.PerTry)
-	take(j, "read_timeout", &dst.Read, src.Read)
 	take(j, "connect_timeout", &dst.Connect, src.Connect)
-	take(j, "pool_timeout", &dst.Pool, src.Pool)
-	take(j, "idle_timeout", &dst.Idle, src.Idle)
-	take(j, "connect_extra", &dst.ConnectExtra, src.ConnectExtra)
 	j.attempts(&dst.Attempts, &dst.RetriesKey, src.Attempts, src.RetriesKey)
-	take(j, "retry_on", &dst.RetryOn, src.RetryOn)
 	j.backoff(&dst.Backoff, src.Backoff)
-	take(j, "retry_window", &dst.RetryWindow, src.RetryWindow)
-	take(j, "retry_after", &dst.RetryAfter, src.RetryAfter)
-	take(j, "min_remaining", &dst.MinRemaining, src.MinRemaining)
-	take(j, "retry_budget", &dst.RetryBudget, src.RetryBudget)
-	take(j, "hedge.after", &dst.Hedge.After, src.Hedge.After)
-	take(j, "hedge.attempts", &dst.Hedge.Attempts, src.Hedge.Attempts)
-	take(j, "hedge.budget", &dst.Hedge.Budget, src.Hedge.Budget)
 	take(j, "propagates", &dst.Propagates, src.Propagates)
-	take(j, "header", &dst.Header, src.Header)
-	take(j, "honors", &dst.Honors, src.Honors)
 	if dst.Dialect == "" {
 		dst.Dialect = src.Dialect
 	}
-	if j.mode != filling {
-		dst.Dead = append(dst.Dead, src.Dead...)
+	j.waiterRare(dst, src)
+}
+
+func (j *joiner) waiterRare(dst, src *model.Waiter) {
+	switch s := src.Rare; {
+	case s == nil:
+	case dst.Rare == nil && len(s.Dead) == 0:
+		dst.Rare = s
+	default:
+		d := dst.Edit()
+		take(j, "read_timeout", &d.Read, s.Read)
+		take(j, "pool_timeout", &d.Pool, s.Pool)
+		take(j, "idle_timeout", &d.Idle, s.Idle)
+		take(j, "connect_extra", &d.ConnectExtra, s.ConnectExtra)
+		take(j, "retry_on", &d.RetryOn, s.RetryOn)
+		take(j, "retry_window", &d.RetryWindow, s.RetryWindow)
+		take(j, "retry_after", &d.RetryAfter, s.RetryAfter)
+		take(j, "min_remaining", &d.MinRemaining, s.MinRemaining)
+		take(j, "retry_budget", &d.RetryBudget, s.RetryBudget)
+		take(j, "hedge.after", &d.Hedge.After, s.Hedge.After)
+		take(j, "hedge.attempts", &d.Hedge.Attempts, s.Hedge.Attempts)
+		take(j, "hedge.budget", &d.Hedge.Budget, s.Hedge.Budget)
+		take(j, "header", &d.Header, s.Header)
+		take(j, "honors", &d.Honors, s.Honors)
+		if j.mode != filling {
+			d.Dead = append(slices.Clip(d.Dead), s.Dead...)
+		}
 	}
 }
 
@@ -325,14 +368,19 @@ func retries(attempts int32) string {
 }
 
 // backoff joins the two ways to write one: who gives `waits` hides a growing back-off, and the reverse.
-func (j *joiner) backoff(dst *model.Backoff, src model.Backoff) {
-	known, knownAt := shape(dst)
+func (j *joiner) backoff(to **model.Backoff, from *model.Backoff) {
+	if from == nil || *to == nil {
+		*to = cmp.Or(*to, from)
+		return
+	}
+	dst, src := **to, *from
+	known, knownAt := shape(&dst)
 	said, saidAt := shape(&src)
 	if knownAt != nil && saidAt != nil && dst.Waits.Set() != src.Waits.Set() {
 		j.report("backoff", known, knownAt, said, saidAt)
 		hidden := &src
 		if j.wins(knownAt, saidAt) {
-			hidden = dst
+			hidden = &dst
 		}
 		*hidden = model.Backoff{Jitter: hidden.Jitter}
 	}
@@ -341,6 +389,7 @@ func (j *joiner) backoff(dst *model.Backoff, src model.Backoff) {
 	take(j, "backoff.max", &dst.Max, src.Max)
 	take(j, "backoff.multiplier", &dst.Multiplier, src.Multiplier)
 	take(j, "backoff.jitter", &dst.Jitter, src.Jitter)
+	*to = &dst
 }
 
 // shape says how a back-off is written, and where; nil where only its jitter is, if anything.
@@ -354,109 +403,6 @@ func shape(b *model.Backoff) (string, *diag.Origin) {
 		return "max " + show(b.Max.V), b.Max.From
 	}
 	return "multiplier " + b.Multiplier.V.String(), b.Multiplier.From
-}
-
-// latency joins field by field. One duration says everything: it hides the fields of a mapping, and the reverse. What
-// was measured is never mixed with percentiles of another origin.
-func (j *joiner) latency(dst, src *model.Latency) {
-	if !src.Set() && !src.Samples.Set() && !src.Window.Set() {
-		return
-	}
-	if dst.Set() && src.Set() && j.mode != overriding && (dst.Caveats.Set() || src.Caveats.Set()) {
-		j.measured(dst, src)
-		return
-	}
-	said := *src
-	wins := j.wins(latencyAt(dst), latencyAt(&said))
-	if dst.Set() && said.Set() && dst.Exact.Set() != said.Exact.Set() {
-		if wins {
-			*dst = model.Latency{}
-		} else {
-			said = model.Latency{}
-		}
-	}
-	take(j, "latency", &dst.Exact, said.Exact)
-	take(j, "latency.min", &dst.Min, said.Min)
-	take(j, "latency.max", &dst.Max, said.Max)
-	dst.Points = j.points(dst.Points, said.Points)
-	if len(dst.Histogram) == 0 || wins && len(said.Histogram) > 0 {
-		dst.Histogram = said.Histogram
-	}
-	take(j, "latency.samples", &dst.Samples, said.Samples)
-	take(j, "latency.window", &dst.Window, said.Window)
-	take(fill, "", &dst.Timeouts, said.Timeouts)
-	take(fill, "", &dst.Caveats, said.Caveats)
-}
-
-// measured joins two latencies of which one, or both, were measured. Of two measurements the one with more samples is
-// used. Percentiles that somebody wrote give way to measured ones, which is information and no fault; bounds that
-// somebody wrote stay, since no measurement knows them.
-func (j *joiner) measured(dst, src *model.Latency) {
-	used, left := *dst, *src
-	if j.mode == merging && (!dst.Caveats.Set() || src.Caveats.Set() && src.Samples.Or(0) > dst.Samples.Or(0)) {
-		used, left = left, used
-	}
-	if j.mode == merging {
-		j.differ(&used, &left)
-	}
-	take(fill, "", &used.Min, left.Min)
-	take(fill, "", &used.Max, left.Max)
-	*dst = used
-}
-
-// differ says once that two sources have different latencies: at the highest percentile that both have.
-func (j *joiner) differ(used, left *model.Latency) {
-	for i := len(used.Points) - 1; i >= 0; i-- {
-		p := used.Points[i]
-		if k, found := slices.BinarySearchFunc(left.Points, p.P, byShare); found {
-			if q := left.Points[k]; p.V.V != q.V.V {
-				name := "latency." + p.P.Percentile()
-				f := disagree.New(j.subject, diag.Span{}, "`%s` of `%s` is %s here, but %s %s, which is not used", name, j.subject, p.V.V, q.V.V, whence(q.V.From))
-				f.Severity, f.Detail, f.Cause = diag.Info, name, p.V.From
-				f.Help = "leave the latency out of the plan where it is measured"
-				f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is %s here", name, q.V.V), At: q.V.From}}
-				*j.found = append(*j.found, f)
-			}
-			return
-		}
-	}
-}
-
-func byShare(p model.Point, share model.Fraction) int { return cmp.Compare(p.P, share) }
-
-// latencyAt is where the first of its values was written, nil where there is none.
-func latencyAt(l *model.Latency) *diag.Origin {
-	for _, v := range []model.Val[model.Duration]{l.Exact, l.Min, l.Max} {
-		if v.Set() {
-			return v.From
-		}
-	}
-	for _, points := range [][]model.Point{l.Points, l.Histogram} {
-		if len(points) > 0 {
-			return points[0].V.From
-		}
-	}
-	return nil
-}
-
-// points joins percentiles, in rising order, without touching either slice.
-func (j *joiner) points(known, said []model.Point) []model.Point {
-	switch {
-	case len(said) == 0:
-		return known
-	case len(known) == 0:
-		return said
-	}
-	joined := slices.Clone(known)
-	for _, p := range said {
-		i, found := slices.BinarySearchFunc(joined, p.P, byShare)
-		if found {
-			take(j, "latency."+p.P.Percentile(), &joined[i].V, p.V)
-			continue
-		}
-		joined = slices.Insert(joined, i, p)
-	}
-	return joined
 }
 
 func (j *joiner) policy(dst, src *model.Policy) {

@@ -41,18 +41,23 @@ func overrideService(p *model.Plan, id model.ServiceID, src *model.Service) {
 		if c.To != id {
 			continue
 		}
-		inherit(&c.Latency, &was.Latency, &s.Latency)
-		if c.FailureRate.From == was.FailureRate.From {
-			c.FailureRate = s.FailureRate
+		inherit(c, was.Latency.Get(), s.Latency)
+		if c.FailureRate().From == was.FailureRate().From {
+			c.Edit().FailureRate = s.FailureRate()
 		}
-		if c.Idempotent.From == was.Idempotent.From {
-			c.Idempotent = s.Idempotent
+		if c.Idempotent.From == was.Idempotent().From {
+			c.Idempotent = s.Idempotent()
 		}
 	}
 }
 
 // inherit gives a call what its callee's latency is now in place of what it had taken of it before.
-func inherit(of, was, now *model.Latency) {
+func inherit(c *model.Call, was model.Latency, now *model.Latency) {
+	if c.Latency == nil {
+		c.Latency = now
+		return
+	}
+	of := *c.Latency
 	drop(&of.Exact, was.Exact)
 	drop(&of.Min, was.Min)
 	drop(&of.Max, was.Max)
@@ -62,7 +67,8 @@ func inherit(of, was, now *model.Latency) {
 	if len(of.Histogram) > 0 && slices.Equal(of.Histogram, was.Histogram) {
 		of.Histogram = nil
 	}
-	fill.latency(of, now)
+	c.Latency = &of
+	fill.latency(&c.Latency, now)
 }
 
 // drop unsets a value that was taken from elsewhere: it has the same origin.

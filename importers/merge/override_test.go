@@ -16,12 +16,12 @@ func TestOverrideLatency(t *testing.T) {
 	const p50, p99 model.Fraction = 500_000, 990_000
 	f := layered(1)
 	callee := f.Calls[0].To
-	f.Services[callee].Latency.Points = []model.Point{point(p50, 10*model.Millisecond, 2), point(p99, 100*model.Millisecond, 3)}
-	f.Calls[0].Latency.Points = []model.Point{point(p99, 200*model.Millisecond, 4)}
+	f.Services[callee].Latency = &model.Latency{Points: []model.Point{point(p50, 10*model.Millisecond, 2), point(p99, 100*model.Millisecond, 3)}}
+	f.Calls[0].Latency = &model.Latency{Points: []model.Point{point(p99, 200*model.Millisecond, 4)}}
 	p, _ := Plan([]*model.Fragment{f})
 	change := &model.Fragment{}
 	change.Service(f.Services[callee].Name, diag.Span{})
-	change.Services[0].Latency.Points = []model.Point{point(p50, 30*model.Millisecond, 9)}
+	change.Services[0].Latency = &model.Latency{Points: []model.Point{point(p50, 30*model.Millisecond, 9)}}
 	Override(p, change, nil)
 	got := p.Calls[0].Latency.Points
 	if len(got) != 2 || got[0].V.V != 30*model.Millisecond || got[1].V.V != 200*model.Millisecond {
@@ -38,13 +38,15 @@ func TestMeasuredLatency(t *testing.T) {
 		f.File, f.As, f.Structure, f.Observed, f.Entrypoints = file, "prometheus", false, true, nil
 		at := diag.Span{File: file, Line: 1}
 		f.Calls[0].Waiters = nil
-		f.Calls[0].Latency = model.Latency{Points: []model.Point{{P: p99, V: model.At(d, at)}}, Samples: model.At(samples, at), Caveats: model.At(model.Caveats(0), at)}
+		f.Calls[0].Latency = &model.Latency{Points: []model.Point{{P: p99, V: model.At(d, at)}}, Samples: model.At(samples, at), Caveats: model.At(model.Caveats(0), at)}
 		return f
 	}
 	plan := layered(1)
 	plan.Entrypoints = nil
-	plan.Calls[0].Latency.Points = []model.Point{point(p99, 100*model.Millisecond, 4)}
-	plan.Calls[0].Latency.Max = model.At(2*model.Second, diag.Span{File: "plan.yaml", Line: 5})
+	plan.Calls[0].Latency = &model.Latency{
+		Points: []model.Point{point(p99, 100*model.Millisecond, 4)},
+		Max:    model.At(2*model.Second, diag.Span{File: "plan.yaml", Line: 5}),
+	}
 	p, found := Plan([]*model.Fragment{plan, measured("a.prom", 10, 120*model.Millisecond), measured("b.prom", 1000, 130*model.Millisecond)})
 	l := p.Calls[0].Latency
 	if len(l.Points) != 1 || l.Points[0].V.V != 130*model.Millisecond || l.Max.V != 2*model.Second || l.Samples.V != 1000 {

@@ -70,6 +70,8 @@ func dumpValue(b *strings.Builder, path string, v reflect.Value) {
 		return
 	}
 	switch t.Kind() {
+	case reflect.Pointer:
+		dumpValue(b, strings.TrimSuffix(path, ".Rare"), v.Elem())
 	case reflect.Struct:
 		for i := range t.NumField() {
 			dumpValue(b, strings.TrimPrefix(path+"."+t.Field(i).Name, "."), v.Field(i))

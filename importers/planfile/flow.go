@@ -51,12 +51,13 @@ func groupSchema() object {
 }
 
 func readCalls(r *reader, n *yamlsrc.Node, s *model.Service) {
+	s.CallsAt = n.Span()
 	s.Flow = r.flow(n, model.Sequence, s.Name)
 }
 
 // flow reads the list of a group.
 func (r *reader) flow(n *yamlsrc.Node, kind model.FlowKind, from string) model.Flow {
-	f := model.Flow{Kind: kind, At: n.Span()}
+	f := model.Flow{Kind: kind}
 	if n.Kind() != yamlsrc.Seq {
 		r.wrongShape(n, flowForm.takes)
 		return f
@@ -110,22 +111,22 @@ func (r *reader) call(from, to string, callee, keys *yamlsrc.Node) model.Flow {
 	r.tellApart(from, to, &c)
 	c.From, c.To = r.frag.Service(from, at), r.frag.Service(to, at)
 	r.frag.Calls = append(r.frag.Calls, c)
-	return model.Flow{Kind: model.One, Call: model.CallID(len(r.frag.Calls) - 1), At: at}
+	return model.Flow{Kind: model.One, Call: model.CallID(len(r.frag.Calls) - 1)}
 }
 
 // tellApart reports two calls that have one id.
 func (r *reader) tellApart(from, to string, c *model.Call) {
-	if !c.Name.Set() {
+	if !c.Name().Set() {
 		return
 	}
-	id := from + "/" + to + ":" + c.Name.V
+	id := from + "/" + to + ":" + c.Name().V
 	if first, known := r.calls[id]; known {
 		r.within(id, func() {
-			r.duplicate(c.Name.Span(), fmt.Sprintf("`%s` calls `%s` twice under the name `%s`", from, to, c.Name.V), first)
+			r.duplicate(c.Name().Span(), fmt.Sprintf("`%s` calls `%s` twice under the name `%s`", from, to, c.Name().V), first)
 		})
 		return
 	}
-	r.calls[id] = c.Name.Span()
+	r.calls[id] = c.Name().Span()
 }
 
 // group reads a mapping with one group key.

@@ -236,7 +236,7 @@ var backoffForm = formInfo{
 // readBackoff stores a constant or a list as waits without jitter: it replaces all of an inherited back-off.
 func readBackoff(r *reader, n *yamlsrc.Node, w *model.Waiter) {
 	fixed := func(waits []model.Duration) {
-		w.Backoff = model.Backoff{Waits: written(r, waits, n), Jitter: written(r, model.Jitter{}, n)}
+		w.Backoff = &model.Backoff{Waits: written(r, waits, n), Jitter: written(r, model.Jitter{}, n)}
 	}
 	switch n.Kind() {
 	case yamlsrc.Scalar:
@@ -248,7 +248,9 @@ func readBackoff(r *reader, n *yamlsrc.Node, w *model.Waiter) {
 			fixed(waits)
 		}
 	case yamlsrc.Map:
-		backoffTable.read(r, n, &w.Backoff)
+		b := w.Backoff.Get()
+		backoffTable.read(r, n, &b)
+		w.Backoff = &b
 	default:
 		r.wrongShape(n, backoffForm.takes)
 	}

@@ -49,17 +49,19 @@ func latencySchema() object {
 	return s
 }
 
-func readLatency(r *reader, n *yamlsrc.Node, l *model.Latency) {
+func readLatency(r *reader, n *yamlsrc.Node) *model.Latency {
+	var l model.Latency
 	switch n.Kind() {
 	case yamlsrc.Scalar:
 		if d, ok := duration.read(r, n); ok {
 			l.Exact = written(r, d, n)
 		}
 	case yamlsrc.Map:
-		readDistribution(r, n, l)
+		readDistribution(r, n, &l)
 	default:
 		r.wrongShape(n, latencyForm.takes)
 	}
+	return &l
 }
 
 func readDistribution(r *reader, n *yamlsrc.Node, l *model.Latency) {

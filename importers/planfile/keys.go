@@ -12,21 +12,21 @@ import (
 var limits = slices.Concat([]key[model.Waiter]{
 	field("timeout", "The longest the whole call is waited for, all attempts and back-off included. Unset is unknown.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Timeout }),
 	field("per_try_timeout", "The longest one attempt is waited for.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.PerTry }),
-	field("read_timeout", "The longest silence, or wait for the first byte. It bounds a hang, not a slow drip.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Read }),
+	field("read_timeout", "The longest silence, or wait for the first byte. It bounds a hang, not a slow drip.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().Read }),
 	field("connect_timeout", "The longest wait for a connection, TLS included.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Connect }),
-	field("connect_extra", "Whether the per-try clock starts once connected, as Envoy's does.", boolean, func(w *model.Waiter) *model.Val[bool] { return &w.ConnectExtra }),
-	field("pool_timeout", "The longest wait for a free connection, before every other clock.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Pool }),
-	field("idle_timeout", "How long an unused connection is kept.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Idle }),
+	field("connect_extra", "Whether the per-try clock starts once connected, as Envoy's does.", boolean, func(w *model.Waiter) *model.Val[bool] { return &w.Edit().ConnectExtra }),
+	field("pool_timeout", "The longest wait for a free connection, before every other clock.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().Pool }),
+	field("idle_timeout", "How long an unused connection is kept.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().Idle }),
 }, retryKeys(func(w *model.Waiter) *model.Val[int32] { return &w.Attempts }, func(w *model.Waiter, key string) { w.RetriesKey = key }), []key[model.Waiter]{
-	field("retry_on", "What happened to an attempt that is retried. Unset is everything.", failures, func(w *model.Waiter) *model.Val[model.Failures] { return &w.RetryOn }),
+	field("retry_on", "What happened to an attempt that is retried. Unset is everything.", failures, func(w *model.Waiter) *model.Val[model.Failures] { return &w.Edit().RetryOn }),
 	custom("backoff", "The wait before each retry: a constant, a list whose last repeats, or base × multiplier^(k−1) cut at max. Unset is none.", backoffForm, readBackoff),
-	field("retry_window", "No attempt starts later than this after the first.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.RetryWindow }),
-	field("retry_after", "The longest wait that a server may ask for.", duration, func(w *model.Waiter) *model.Val[model.Duration] { return &w.RetryAfter }),
-	field("min_remaining", "No attempt starts with less time left than this: a duration, or a percentile of the latency.", remaining, func(w *model.Waiter) *model.Val[model.MinRemaining] { return &w.MinRemaining }),
-	field("retry_budget", "The most retries, as a share of first attempts.", percent, func(w *model.Waiter) *model.Val[model.Fraction] { return &w.RetryBudget }),
-	custom("hedge", "Further copies of a request that is slow to answer.", hedgeForm, func(r *reader, n *yamlsrc.Node, w *model.Waiter) { hedgeTable.read(r, n, &w.Hedge) }),
+	field("retry_window", "No attempt starts later than this after the first.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().RetryWindow }),
+	field("retry_after", "The longest wait that a server may ask for.", duration, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().RetryAfter }),
+	field("min_remaining", "No attempt starts with less time left than this: a duration, or a percentile of the latency.", remaining, func(w *model.Waiter) *model.Val[model.MinRemaining] { return &w.Edit().MinRemaining }),
+	field("retry_budget", "The most retries, as a share of first attempts.", percent, func(w *model.Waiter) *model.Val[model.Fraction] { return &w.Edit().RetryBudget }),
+	custom("hedge", "Further copies of a request that is slow to answer.", hedgeForm, func(r *reader, n *yamlsrc.Node, w *model.Waiter) { hedgeTable.read(r, n, &w.Edit().Hedge) }),
 	field("propagates", "What the caller tells the callee. Unset is nothing.", propagation, func(w *model.Waiter) *model.Val[model.Propagation] { return &w.Propagates }),
-	field("header", "The header that carries the deadline.", headerName, func(w *model.Waiter) *model.Val[string] { return &w.Header }),
+	field("header", "The header that carries the deadline.", headerName, func(w *model.Waiter) *model.Val[string] { return &w.Edit().Header }),
 })
 
 // fixedKey is a key whose value the solver can be told to keep.
@@ -48,7 +48,7 @@ var viaTable = table[model.Waiter]{
 	what: "an element of `via`",
 	keys: append([]key[model.Waiter]{
 		plain("name", "Who waits: `sdk`, `sidecar`. The leg of the call is called `caller/callee@name`.", name, func(w *model.Waiter) *string { return &w.Name }),
-		field("honors", "What this waiter itself obeys. Unset is nothing.", propagation, func(w *model.Waiter) *model.Val[model.Propagation] { return &w.Honors }),
+		field("honors", "What this waiter itself obeys. Unset is nothing.", propagation, func(w *model.Waiter) *model.Val[model.Propagation] { return &w.Edit().Honors }),
 	}, limits...),
 	required:  []string{"name"},
 	exclusive: []exclusive{oneSpelling},
@@ -58,21 +58,21 @@ var viaTable = table[model.Waiter]{
 var nature = []key[model.Call]{
 	field("optional", "Whether the answer is partial, and not an error, without this call: it is skipped at its timeout.", boolean, func(c *model.Call) *model.Val[bool] { return &c.Optional }),
 	field("async", "Fire and forget: nobody waits, and it needs a limit of its own.", boolean, func(c *model.Call) *model.Val[bool] { return &c.Async }),
-	field("stream", "Whether the call streams: it is left out of wait and need.", boolean, func(c *model.Call) *model.Val[bool] { return &c.Stream }),
-	field("repeat", "How often the call is made, one after the other. Unset is 1.", counting, func(c *model.Call) *model.Val[int32] { return &c.Repeat }),
-	field("fan_out", "How often the call is made, all at once. Unset is 1.", counting, func(c *model.Call) *model.Val[int32] { return &c.FanOut }),
-	field("probability", "How likely a request makes the call. Predictions use it, bounds do not.", probability, func(c *model.Call) *model.Val[float64] { return &c.Probability }),
-	field("headroom", "Added to measured percentiles. Unset is 10%.", percent, func(c *model.Call) *model.Val[model.Fraction] { return &c.Headroom }),
-	field("percentile", "Which percentile of the latency sizes the timeout. Unset is the entrypoint's, else p99.", percentile, func(c *model.Call) *model.Val[model.Fraction] { return &c.Percentile }),
-	field("network", "Time on the wire, only where the latency was not measured by the caller. Unset is 0.", duration, func(c *model.Call) *model.Val[model.Duration] { return &c.Network }),
-	field("fixed", "Which values the solver keeps: all, or the keys listed.", fixed, func(c *model.Call) *model.Val[model.Fixed] { return &c.Fixed }),
-	field("client", "The client library or proxy whose defaults hold: `okhttp`, `envoy`.", word, func(c *model.Call) *model.Val[string] { return &c.Client }),
+	field("stream", "Whether the call streams: it is left out of wait and need.", boolean, func(c *model.Call) *model.Val[bool] { return &c.Edit().Stream }),
+	field("repeat", "How often the call is made, one after the other. Unset is 1.", counting, func(c *model.Call) *model.Val[int32] { return &c.Edit().Repeat }),
+	field("fan_out", "How often the call is made, all at once. Unset is 1.", counting, func(c *model.Call) *model.Val[int32] { return &c.Edit().FanOut }),
+	field("probability", "How likely a request makes the call. Predictions use it, bounds do not.", probability, func(c *model.Call) *model.Val[float64] { return &c.Edit().Probability }),
+	field("headroom", "Added to measured percentiles. Unset is 10%.", percent, func(c *model.Call) *model.Val[model.Fraction] { return &c.Edit().Headroom }),
+	field("percentile", "Which percentile of the latency sizes the timeout. Unset is the entrypoint's, else p99.", percentile, func(c *model.Call) *model.Val[model.Fraction] { return &c.Edit().Percentile }),
+	field("network", "Time on the wire, only where the latency was not measured by the caller. Unset is 0.", duration, func(c *model.Call) *model.Val[model.Duration] { return &c.Edit().Network }),
+	field("fixed", "Which values the solver keeps: all, or the keys listed.", fixed, func(c *model.Call) *model.Val[model.Fixed] { return &c.Edit().Fixed }),
+	field("client", "The client library or proxy whose defaults hold: `okhttp`, `envoy`.", word, func(c *model.Call) *model.Val[string] { return &c.Edit().Client }),
 }
 
 // measured are what holds for one call, or on a service for every call to it.
-func measured[T any](latency func(*T) *model.Latency, failureRate func(*T) *model.Val[float64], idempotent func(*T) *model.Val[bool]) []key[T] {
+func measured[T any](latency func(*T) **model.Latency, failureRate func(*T) *model.Val[float64], idempotent func(*T) *model.Val[bool]) []key[T] {
 	return []key[T]{
-		custom("latency", "What the callee takes for one attempt, as its caller sees it, network included.", latencyForm, func(r *reader, n *yamlsrc.Node, to *T) { readLatency(r, n, latency(to)) }),
+		custom("latency", "What the callee takes for one attempt, as its caller sees it, network included.", latencyForm, func(r *reader, n *yamlsrc.Node, to *T) { *latency(to) = readLatency(r, n) }),
 		field("failure_rate", "The share of attempts that fail.", probability, failureRate),
 		field("idempotent", "Whether a second execution does no harm.", boolean, idempotent),
 	}
@@ -83,13 +83,13 @@ var callTable = table[model.Call]{
 	keys: slices.Concat(
 		only(
 			custom("call", "The service that is called.", name.formInfo, func(*reader, *yamlsrc.Node, *model.Call) {}), // read first, by readCall
-			field("name", "Tells calls of one caller to one callee apart: `caller/callee:name`.", name, func(c *model.Call) *model.Val[string] { return &c.Name }),
+			field("name", "Tells calls of one caller to one callee apart: `caller/callee:name`.", name, func(c *model.Call) *model.Val[string] { return &c.Edit().Name }),
 			custom("via", "Further waiters between caller and callee, the caller's side first.", viaForm, readVia),
-			custom("ignore", ignoreDoc, ignoreForm, func(r *reader, n *yamlsrc.Node, c *model.Call) { readIgnores(r, n, &c.Ignores) }),
+			custom("ignore", ignoreDoc, ignoreForm, func(r *reader, n *yamlsrc.Node, c *model.Call) { readIgnores(r, n, &c.Edit().Ignores) }),
 		),
 		lift(limits, func(c *model.Call) *model.Waiter { return &c.Waiters[0] }),
 		nature,
-		measured(func(c *model.Call) *model.Latency { return &c.Latency }, func(c *model.Call) *model.Val[float64] { return &c.FailureRate }, func(c *model.Call) *model.Val[bool] { return &c.Idempotent }),
+		measured(func(c *model.Call) **model.Latency { return &c.Latency }, func(c *model.Call) *model.Val[float64] { return &c.Edit().FailureRate }, func(c *model.Call) *model.Val[bool] { return &c.Idempotent }),
 	),
 	required:  []string{"call"},
 	exclusive: []exclusive{oneSpelling},
@@ -131,7 +131,7 @@ var localWorkTable = table[model.Service]{
 	what: "a `local_work`",
 	keys: []key[model.Service]{
 		field("before", "Work before the calls.", duration, func(s *model.Service) *model.Val[model.Duration] { return &s.Before }),
-		field("after", "Work after the calls.", duration, func(s *model.Service) *model.Val[model.Duration] { return &s.After }),
+		field("after", "Work after the calls.", duration, func(s *model.Service) *model.Val[model.Duration] { return &s.Edit().After }),
 	},
 }
 
@@ -216,8 +216,8 @@ var thresholds = either(formInfo{
 var concurrencyTable = table[model.Service]{
 	what: "a `concurrency`",
 	keys: []key[model.Service]{
-		field("workers", "How many requests are worked on at once.", counting, func(s *model.Service) *model.Val[int32] { return &s.Workers }),
-		field("queue", "How many requests wait for a worker.", capacity, func(s *model.Service) *model.Val[int32] { return &s.Queue }),
+		field("workers", "How many requests are worked on at once.", counting, func(s *model.Service) *model.Val[int32] { return &s.Edit().Workers }),
+		field("queue", "How many requests wait for a worker.", capacity, func(s *model.Service) *model.Val[int32] { return &s.Edit().Queue }),
 	},
 }
 
@@ -233,20 +233,20 @@ var serviceTable = table[model.Service]{
 		custom("local_work", "The service's own work, before and after its calls. Unset is 0.", localWorkForm, readLocalWork),
 		field("margin", "What the service keeps of its time: a share, a time, or the larger of both. Unset is 5%.", margin, func(s *model.Service) *model.Val[model.Margin] { return &s.Margin }),
 		field("server_timeout", "When the service itself gives up: statement_timeout, handler timeout.", limit, func(s *model.Service) *model.Val[model.Duration] { return &s.ServerTimeout }),
-		field("queue_timeout", "The longest a request waits before work on it begins.", limit, func(s *model.Service) *model.Val[model.Duration] { return &s.QueueTimeout }),
-		field("idle_timeout", "How long the service keeps an unused connection.", limit, func(s *model.Service) *model.Val[model.Duration] { return &s.IdleTimeout }),
+		field("queue_timeout", "The longest a request waits before work on it begins.", limit, func(s *model.Service) *model.Val[model.Duration] { return &s.Edit().QueueTimeout }),
+		field("idle_timeout", "How long the service keeps an unused connection.", limit, func(s *model.Service) *model.Val[model.Duration] { return &s.Edit().IdleTimeout }),
 		field("honors", "What the service obeys of what its callers tell it. Unset is nothing.", propagation, func(s *model.Service) *model.Val[model.Propagation] { return &s.Honors }),
-		field("min_remaining", "The service rejects on arrival what has less time left than this.", duration, func(s *model.Service) *model.Val[model.Duration] { return &s.MinRemaining }),
-		field("default_deadline", "The deadline assumed when none arrives.", positive, func(s *model.Service) *model.Val[model.Duration] { return &s.DefaultDeadline }),
-		field("max_amplification", "How many attempts a request may bring here: the error limit, or a warning and an error limit.", thresholds, func(s *model.Service) *model.Val[model.Thresholds] { return &s.MaxAmplify }),
-		field("max_depth", "How deep a recursion through the service may go.", counting, func(s *model.Service) *model.Val[int32] { return &s.MaxDepth }),
+		field("min_remaining", "The service rejects on arrival what has less time left than this.", duration, func(s *model.Service) *model.Val[model.Duration] { return &s.Edit().MinRemaining }),
+		field("default_deadline", "The deadline assumed when none arrives.", positive, func(s *model.Service) *model.Val[model.Duration] { return &s.Edit().DefaultDeadline }),
+		field("max_amplification", "How many attempts a request may bring here: the error limit, or a warning and an error limit.", thresholds, func(s *model.Service) *model.Val[model.Thresholds] { return &s.Edit().MaxAmplify }),
+		field("max_depth", "How deep a recursion through the service may go.", counting, func(s *model.Service) *model.Val[int32] { return &s.Edit().MaxDepth }),
 		custom("concurrency", "How many requests are worked on at once, and how many wait.", concurrencyForm, func(r *reader, n *yamlsrc.Node, s *model.Service) { concurrencyTable.read(r, n, s) }),
-		field("owner", "Who looks after the service.", name, func(s *model.Service) *model.Val[string] { return &s.Owner }),
+		field("owner", "Who looks after the service.", name, func(s *model.Service) *model.Val[string] { return &s.Edit().Owner }),
 	},
-		measured(func(s *model.Service) *model.Latency { return &s.Latency }, func(s *model.Service) *model.Val[float64] { return &s.FailureRate }, func(s *model.Service) *model.Val[bool] { return &s.Idempotent }),
+		measured(func(s *model.Service) **model.Latency { return &s.Latency }, func(s *model.Service) *model.Val[float64] { return &s.Edit().FailureRate }, func(s *model.Service) *model.Val[bool] { return &s.Edit().Idempotent }),
 		only(
 			custom("calls", "What the service calls, in order.", flowForm, readCalls),
-			custom("ignore", ignoreDoc, ignoreForm, func(r *reader, n *yamlsrc.Node, s *model.Service) { readIgnores(r, n, &s.Ignores) }),
+			custom("ignore", ignoreDoc, ignoreForm, func(r *reader, n *yamlsrc.Node, s *model.Service) { readIgnores(r, n, &s.Edit().Ignores) }),
 		),
 	),
 }

@@ -202,10 +202,10 @@ func (r *reader) settle(id model.ServiceID) {
 	if t := r.longest(id, "transaction_timeout"); t.Set() && (!s.ServerTimeout.Set() || t.V < s.ServerTimeout.V) {
 		s.ServerTimeout = t
 	}
-	s.QueueTimeout = r.longest(id, "lock_timeout")
-	s.IdleTimeout = r.longest(id, "idle_session_timeout")
-	if !s.QueueTimeout.V.Finite() {
-		s.QueueTimeout = model.Val[model.Duration]{} // the statement's own limit is what ends the wait for a lock
+	s.Edit().QueueTimeout = r.longest(id, "lock_timeout")
+	s.Edit().IdleTimeout = r.longest(id, "idle_session_timeout")
+	if !s.QueueTimeout().V.Finite() {
+		s.Edit().QueueTimeout = model.Val[model.Duration]{} // the statement's own limit is what ends the wait for a lock
 	}
 }
 

@@ -58,13 +58,13 @@ func checkFragment(t *testing.T, f *model.Fragment, found []diag.Finding) {
 		if c.From == c.To || int(c.To) >= len(f.Services) || c.At.Line == 0 || !c.Latency.Set() {
 			t.Errorf("call %d is not whole: %+v", i, c)
 		}
-		latencies = append(latencies, c.Latency)
+		latencies = append(latencies, c.Latency.Get())
 	}
 	for i := range f.Services {
 		if f.Services[i].Name == "" {
 			t.Error("a service has no name")
 		}
-		latencies = append(latencies, f.Services[i].Latency)
+		latencies = append(latencies, f.Services[i].Latency.Get())
 	}
 	for _, l := range latencies {
 		for _, points := range [][]model.Point{l.Points, l.Histogram} {

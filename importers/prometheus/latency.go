@@ -14,7 +14,7 @@ var percentiles = []model.Fraction{500_000, 900_000, 950_000, 990_000, 999_000, 
 
 // latency computes what a candidate says, every value at the line of its first series. Distributions are added
 // before anything is read off them; of what cannot be added the largest counts, and a caveat says so.
-func (c *candidate) latency(timeouts float64) model.Latency {
+func (c *candidate) latency(timeouts float64) *model.Latency {
 	var sums []distribution
 	caveats, window := c.caveats, int64(0)
 	for _, m := range c.of {
@@ -27,7 +27,7 @@ func (c *candidate) latency(timeouts float64) model.Latency {
 	if len(sums) > 1 {
 		caveats |= model.LargestOf
 	}
-	lat := model.Latency{Points: c.points(sums), Caveats: model.At(caveats, c.at)}
+	lat := &model.Latency{Points: c.points(sums), Caveats: model.At(caveats, c.at)}
 	if len(sums) == 1 {
 		lat.Histogram = c.bounds(sums[0])
 	}
@@ -126,7 +126,7 @@ func whole(n float64) int64 {
 // fragment writes what a file says: calls with their latency, and services with that of all their calls.
 type fragment struct{ *model.Fragment }
 
-func (f fragment) put(to edge, lat model.Latency, at diag.Span) {
+func (f fragment) put(to edge, lat *model.Latency, at diag.Span) {
 	callee := f.Service(to.callee, at)
 	if to.caller == "" {
 		f.Services[callee].Latency = lat

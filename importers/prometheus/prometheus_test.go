@@ -118,7 +118,7 @@ func show(fragments []*model.Fragment, found []diag.Finding) string {
 	return b.String()
 }
 
-func showLatency(b *bytes.Buffer, l model.Latency) {
+func showLatency(b *bytes.Buffer, l *model.Latency) {
 	for _, p := range l.Points {
 		least := ""
 		if p.AtLeast {

@@ -128,8 +128,8 @@ func calls(t *testing.T, name string, text []byte) []string {
 		c := &f.Calls[i]
 		w := &c.Waiters[0]
 		out = append(out, fmt.Sprintf("%s/%s:%s async=%v optional=%v share=%v timeout=%v per-try=%v read=%v connect=%v idle=%v attempts=%v on=%v waits=%v budget=%v dead=%d",
-			f.Services[c.From].Name, f.Services[c.To].Name, c.Route, c.Async.V, c.Optional.V, c.Probability.V, w.Timeout.V, w.PerTry.V, w.Read.V,
-			w.Connect.V, w.Idle.V, w.Attempts.V, w.RetryOn.V, w.Backoff.Waits.V, w.RetryBudget.V, len(w.Dead)))
+			f.Services[c.From].Name, f.Services[c.To].Name, c.Route, c.Async.V, c.Optional.V, c.Probability().V, w.Timeout.V, w.PerTry.V, w.Read().V,
+			w.Connect.V, w.Idle().V, w.Attempts.V, w.RetryOn().V, w.Backoff.Get().Waits.V, w.RetryBudget().V, len(w.Dead())))
 	}
 	slices.Sort(out)
 	return out

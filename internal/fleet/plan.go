@@ -64,7 +64,7 @@ func (f *Fleet) call(i int) model.Call {
 	w := model.Waiter{Timeout: ms(c.Timeout, i), PerTry: ms(c.PerTry, i)}
 	if c.Retries > 0 {
 		w.Attempts = at(c.Retries+1, i)
-		w.Backoff = model.Backoff{Base: at(25*model.Millisecond, i), Max: at(250*model.Millisecond, i), Jitter: at(model.Jitter{Kind: model.JitterFull}, i)}
+		w.Backoff = &model.Backoff{Base: at(25*model.Millisecond, i), Max: at(250*model.Millisecond, i), Jitter: at(model.Jitter{Kind: model.JitterFull}, i)}
 	}
 	if c.Deadlines {
 		w.Propagates = at(model.Deadline, i)
@@ -79,7 +79,7 @@ func (f *Fleet) call(i int) model.Call {
 		out.Async = at(true, i)
 	}
 	if c.P99 > 0 {
-		out.Latency.Points = []model.Point{{P: 500_000, V: ms(c.P50, i)}, {P: 990_000, V: ms(c.P99, i)}}
+		out.Latency = &model.Latency{Points: []model.Point{{P: 500_000, V: ms(c.P50, i)}, {P: 990_000, V: ms(c.P99, i)}}}
 	}
 	return out
 }

@@ -27,11 +27,11 @@ func Show(f *model.Fragment, findings []diag.Finding) string {
 		}
 		line(&b, "service "+s.Name+" kind", s.Kind)
 		line(&b, "service "+s.Name+" server_timeout", s.ServerTimeout)
-		line(&b, "service "+s.Name+" queue_timeout", s.QueueTimeout)
-		line(&b, "service "+s.Name+" idle_timeout", s.IdleTimeout)
-		for k := range s.Front {
-			fmt.Fprintf(&b, "service %s behind %s\n", s.Name, s.Front[k].Name)
-			showWaiter(&b, &s.Front[k])
+		line(&b, "service "+s.Name+" queue_timeout", s.QueueTimeout())
+		line(&b, "service "+s.Name+" idle_timeout", s.IdleTimeout())
+		for k := range s.Front() {
+			fmt.Fprintf(&b, "service %s behind %s\n", s.Name, s.Front()[k].Name)
+			showWaiter(&b, &s.Front()[k])
 		}
 	}
 	for _, fd := range findings {
@@ -48,34 +48,34 @@ func Show(f *model.Fragment, findings []diag.Finding) string {
 
 func showCall(b *bytes.Buffer, f *model.Fragment, c *model.Call) {
 	fmt.Fprintf(b, "%s -> %s [%s] @%d:%d\n", f.Services[c.From].Name, f.Services[c.To].Name, c.Route, c.At.Line, c.At.Col)
-	line(b, "  method", c.Method)
+	line(b, "  method", c.Method())
 	line(b, "  async", c.Async)
 	line(b, "  optional", c.Optional)
-	line(b, "  repeat", c.Repeat)
-	line(b, "  probability", c.Probability)
+	line(b, "  repeat", c.Repeat())
+	line(b, "  probability", c.Probability())
 	showWaiter(b, &c.Waiters[0])
 }
 
 func showWaiter(b *bytes.Buffer, w *model.Waiter) {
 	line(b, "  timeout", w.Timeout)
 	line(b, "  per_try_timeout", w.PerTry)
-	line(b, "  read_timeout", w.Read)
+	line(b, "  read_timeout", w.Read())
 	line(b, "  connect_timeout", w.Connect)
-	line(b, "  idle_timeout", w.Idle)
+	line(b, "  idle_timeout", w.Idle())
 	line(b, "  attempts", w.Attempts)
-	line(b, "  retry_on", w.RetryOn)
-	line(b, "  waits", w.Backoff.Waits)
-	line(b, "  base", w.Backoff.Base)
-	line(b, "  max", w.Backoff.Max)
-	line(b, "  multiplier", w.Backoff.Multiplier)
-	line(b, "  jitter", w.Backoff.Jitter)
-	line(b, "  retry_after", w.RetryAfter)
-	line(b, "  retry_budget", w.RetryBudget)
-	line(b, "  hedge.after", w.Hedge.After)
-	line(b, "  hedge.attempts", w.Hedge.Attempts)
+	line(b, "  retry_on", w.RetryOn())
+	line(b, "  waits", w.Backoff.Get().Waits)
+	line(b, "  base", w.Backoff.Get().Base)
+	line(b, "  max", w.Backoff.Get().Max)
+	line(b, "  multiplier", w.Backoff.Get().Multiplier)
+	line(b, "  jitter", w.Backoff.Get().Jitter)
+	line(b, "  retry_after", w.RetryAfter())
+	line(b, "  retry_budget", w.RetryBudget())
+	line(b, "  hedge.after", w.Hedge().After)
+	line(b, "  hedge.attempts", w.Hedge().Attempts)
 	line(b, "  propagates", w.Propagates)
-	line(b, "  header", w.Header)
-	for _, d := range w.Dead {
+	line(b, "  header", w.Header())
+	for _, d := range w.Dead() {
 		fmt.Fprintf(b, "  dead %s %s @%d:%d: %s\n", d.Key, d.Value, d.At.Line, d.At.Col, d.Reason)
 	}
 }

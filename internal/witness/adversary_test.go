@@ -62,7 +62,7 @@ func (a adversary) service(id model.ServiceID, leaf int) outcomes {
 		}
 		return out
 	}
-	before, after, queue := whole(v.Before, 0), whole(v.After, 0), whole(v.QueueTimeout, 0)
+	before, after, queue := whole(v.Before, 0), whole(v.After(), 0), whole(v.QueueTimeout(), 0)
 	for x := range a.flow(v.Flow) {
 		t := queue + before + x.t
 		if x.ok {
@@ -115,11 +115,11 @@ func (a adversary) flow(f model.Flow) outcomes {
 
 // call gives the outcomes of all rounds of a call with one waiter.
 func (a adversary) call(c *model.Call) outcomes {
-	callee := a.service(c.To, whole(c.Latency.Max, 0))
+	callee := a.service(c.To, whole(c.Latency.Get().Max, 0))
 	round := outcomes{}
 	a.attempts(c, callee, 1, 0, round, map[[2]int]bool{})
 	sofar := outcomes{outcome{0, true}: true}
-	for range c.Repeat.Or(1) {
+	for range c.Repeat().Or(1) {
 		next := outcomes{}
 		for x := range sofar {
 			if !x.ok {
@@ -157,7 +157,7 @@ func (a adversary) attempts(c *model.Call, callee outcomes, k, s int, out outcom
 			return
 		}
 		for b := int(lo / model.Millisecond); b <= int(hi/model.Millisecond); b++ {
-			if window := whole(w.RetryWindow, endless); t+b > window {
+			if window := whole(w.RetryWindow(), endless); t+b > window {
 				out[outcome{t, false}] = true
 				continue
 			}
@@ -171,13 +171,13 @@ func (a adversary) attempts(c *model.Call, callee outcomes, k, s int, out outcom
 			a.attempts(c, callee, k+1, t+b, out, seen)
 		}
 	}
-	on := w.RetryOn.Or(model.AnyFailure)
-	network := whole(c.Network, 0)
+	on := w.RetryOn().Or(model.AnyFailure)
+	network := whole(c.Network(), 0)
 	perTry, connect := whole(w.PerTry, endless), whole(w.Connect, 0)
 	for wait := 0; wait <= connect; wait++ {
-		patience := min(perTry, whole(w.Read, endless))
-		limit := min(perTry, wait+whole(w.Read, endless))
-		if w.ConnectExtra.Or(false) {
+		patience := min(perTry, whole(w.Read(), endless))
+		limit := min(perTry, wait+whole(w.Read(), endless))
+		if w.ConnectExtra().Or(false) {
 			limit = wait + patience
 		}
 		limit = min(limit, timeout-s)
@@ -219,36 +219,37 @@ func tiny(t *rapid.T) *builder {
 		from := rapid.IntRange(0, i).Draw(t, "caller")
 		w := model.Waiter{
 			Timeout: maybe(80, ms(1, 12, "timeout"), "timeout"), PerTry: maybe(50, ms(1, 6, "per-try"), "per-try"),
-			Connect: maybe(30, ms(1, 2, "connect"), "connect"), RetryWindow: maybe(20, ms(1, 6, "window"), "window"),
+			Connect: maybe(30, ms(1, 2, "connect"), "connect"),
+			Rare:    &model.WaiterRare{RetryWindow: maybe(20, ms(1, 6, "window"), "window")},
 		}
 		if w.Connect.Set() && rapid.Bool().Draw(t, "extra") {
-			w.ConnectExtra = set(true)
+			w.Edit().ConnectExtra = set(true)
 		}
 		if k := rapid.IntRange(1, 3).Draw(t, "attempts"); k > 1 {
 			w.Attempts = set(int32(k))
-			w.Backoff.Base = maybe(50, ms(1, 2, "back-off"), "back-off")
+			w.Backoff = &model.Backoff{Base: maybe(50, ms(1, 2, "back-off"), "back-off")}
 			w.Backoff.Jitter = set(model.Jitter{Kind: model.JitterFull})
 			if rapid.Bool().Draw(t, "retry on set") {
-				w.RetryOn = set(model.Failures{Kinds: model.FailureKind(rapid.IntRange(1, 31).Draw(t, "retry on"))})
+				w.Edit().RetryOn = set(model.Failures{Kinds: model.FailureKind(rapid.IntRange(1, 31).Draw(t, "retry on"))})
 			}
 		}
 		if !w.Connect.Set() {
 			// Without a connect timeout the documents let an attempt connect at once, so none can fail to.
-			k := w.RetryOn.Or(model.AnyFailure).Kinds &^ (model.OnConnect | model.OnRefused)
-			w.RetryOn = set(model.Failures{Kinds: k})
+			k := w.RetryOn().Or(model.AnyFailure).Kinds &^ (model.OnConnect | model.OnRefused)
+			w.Edit().RetryOn = set(model.Failures{Kinds: k})
 		}
 		b.call(fmt.Sprintf("s%d", from), fmt.Sprintf("s%d", i+1), w, func(c *model.Call) {
-			c.Latency.Max = ms(0, 5, "max")
-			c.Network = maybe(15, ms(1, 2, "network"), "network")
+			c.Latency = &model.Latency{Max: ms(0, 5, "max")}
+			c.Edit().Network = maybe(15, ms(1, 2, "network"), "network")
 			if rapid.IntRange(0, 9).Draw(t, "repeat") == 9 {
-				c.Repeat = set(int32(2))
+				c.Edit().Repeat = set(int32(2))
 			}
 		})
 	}
 	for i := range n {
 		v := b.service(fmt.Sprintf("s%d", i))
 		v.Before = maybe(30, ms(1, 2, "before"), "before")
-		v.After = maybe(20, ms(1, 2, "after"), "after")
+		v.Edit().After = maybe(20, ms(1, 2, "after"), "after")
 		v.ServerTimeout = maybe(25, ms(1, 15, "server timeout"), "server timeout")
 		kinds := []model.FlowKind{model.Sequence, model.Parallel, model.Fallback, model.OneOf}
 		v.Flow.Kind = rapid.SampledFrom(kinds).Draw(t, "kind")
@@ -266,7 +267,7 @@ func TestAdversary(t *testing.T) {
 		for i := range b.Calls {
 			o, w := a.call(&b.Calls[i]), &b.Calls[i].Waiters[0]
 			// Attempts that only time out last exactly their limit: they cannot be timed to fill a window.
-			reachable := o.possible() && (!w.RetryWindow.Set() || w.RetryOn.Or(model.AnyFailure).Late())
+			reachable := o.possible() && (!w.RetryWindow().Set() || w.RetryOn().Or(model.AnyFailure).Late())
 			reached["call "+b.Calls[i].ID+" wait"], exact = o.longest(), exact && reachable
 		}
 		for i := range b.Services {

@@ -55,7 +55,7 @@ func (p *part) parallel() bool { return p.kind == model.Parallel || p.kind == mo
 
 // fixed gives the time that a call keeps: its own limit, where the solver may not change it.
 func (p *part) fixed() (amount, bool) {
-	if p.leg == nil || !p.leg.call.Fixed.V.Has("timeout") || p.leg.call.Fixed.From == nil || !p.leg.first {
+	if p.leg == nil || !p.leg.call.Fixed().V.Has("timeout") || p.leg.call.Fixed().From == nil || !p.leg.first {
 		return zero, false
 	}
 	own := p.leg.own()
@@ -213,7 +213,7 @@ type recommended struct {
 }
 
 func (s *shape) recommendTimeout(l *leg, budget amount) recommended {
-	fixed := l.call.Fixed.From != nil && l.call.Fixed.V.Has("timeout") && l.first
+	fixed := l.call.Fixed().From != nil && l.call.Fixed().V.Has("timeout") && l.first
 	switch {
 	case fixed && l.timeout.finite():
 		return recommended{timeout: l.timeout, fixed: true}
@@ -229,7 +229,7 @@ func (s *shape) recommendTimeout(l *leg, budget amount) recommended {
 
 // recommendPerTry completes a recommendation once its timeout is final.
 func (s *shape) recommendPerTry(l *leg, r recommended, one need) recommended {
-	if l.call.Fixed.From != nil && l.call.Fixed.V.Has("per_try_timeout") && l.first {
+	if l.call.Fixed().From != nil && l.call.Fixed().V.Has("per_try_timeout") && l.first {
 		if l.perTry.finite() {
 			r.perTry = l.perTry
 		}

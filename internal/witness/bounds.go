@@ -18,7 +18,7 @@ func power(w amount, m, k int64) amount {
 // sums adds the back-off bounds of all retries of the leg.
 func (l *leg) backoffSums() (lo, hi amount) {
 	for k := int64(1); k < l.n; k++ {
-		a, b := backoff(l.w.Backoff, k)
+		a, b := backoff(l.w.Backoff.Get(), k)
 		lo, hi = lo.plus(a), hi.plus(b)
 	}
 	return lo, hi
@@ -51,7 +51,7 @@ func (l *leg) sequence() amount {
 
 // latencyMost is the longest the callee of the last leg of a call takes, unknown where nobody said.
 func (l *leg) latencyMost() amount {
-	return read(l.call.Latency.Max, read(l.call.Latency.Exact, unknown))
+	return read(l.call.Latency.Get().Max, read(l.call.Latency.Get().Exact, unknown))
 }
 
 // latencyLeast is the shortest, 0 where nobody said; only a last leg has a latency.
@@ -59,7 +59,7 @@ func (l *leg) latencyLeast() amount {
 	if !l.last {
 		return zero
 	}
-	return read(l.call.Latency.Min, read(l.call.Latency.Exact, zero))
+	return read(l.call.Latency.Get().Min, read(l.call.Latency.Get().Exact, zero))
 }
 
 // calleeBusy is how long the callee may work on one attempt before enforcement.

@@ -18,15 +18,15 @@ func Describe(p *model.Plan) string {
 	for i := range p.Services {
 		v := &p.Services[i]
 		fmt.Fprintf(&b, "service %s:%s calls %s\n", v.Name, keys(
-			val("before", v.Before), val("after", v.After), val("margin", v.Margin), val("server_timeout", v.ServerTimeout),
-			val("queue_timeout", v.QueueTimeout), val("default_deadline", v.DefaultDeadline), val("min_remaining", v.MinRemaining),
+			val("before", v.Before), val("after", v.After()), val("margin", v.Margin), val("server_timeout", v.ServerTimeout),
+			val("queue_timeout", v.QueueTimeout()), val("default_deadline", v.DefaultDeadline()), val("min_remaining", v.MinRemaining()),
 			val("honors", v.Honors)), flowText(p, v.Flow))
 	}
 	for i := range p.Calls {
 		c := &p.Calls[i]
 		fmt.Fprintf(&b, "call %s:%s\n", c.ID, keys(
-			val("optional", c.Optional), val("async", c.Async), val("stream", c.Stream), val("repeat", c.Repeat), val("fan_out", c.FanOut),
-			val("network", c.Network), val("headroom", c.Headroom), val("percentile", c.Percentile), val("fixed", c.Fixed), latencyText(c.Latency)))
+			val("optional", c.Optional), val("async", c.Async), val("stream", c.Stream()), val("repeat", c.Repeat()), val("fan_out", c.FanOut()),
+			val("network", c.Network()), val("headroom", c.Headroom()), val("percentile", c.Percentile()), val("fixed", c.Fixed()), latencyText(c.Latency.Get())))
 		for j := range c.Waiters {
 			fmt.Fprintf(&b, "  @%s%s\n", c.Waiters[j].Name, waiterText(&c.Waiters[j]))
 		}
@@ -78,9 +78,9 @@ func latencyText(l model.Latency) string {
 
 func waiterText(w *model.Waiter) string {
 	return keys(
-		val("timeout", w.Timeout), val("per_try", w.PerTry), val("read", w.Read), val("connect", w.Connect), val("connect_extra", w.ConnectExtra),
-		val("pool", w.Pool), val("attempts", w.Attempts), val("retry_on", w.RetryOn), val("waits", w.Backoff.Waits), val("base", w.Backoff.Base),
-		val("max", w.Backoff.Max), val("multiplier", w.Backoff.Multiplier), val("jitter", w.Backoff.Jitter), val("window", w.RetryWindow),
-		val("min_remaining", w.MinRemaining), val("retry_budget", w.RetryBudget), val("hedge_after", w.Hedge.After),
-		val("hedge_attempts", w.Hedge.Attempts), val("propagates", w.Propagates), val("honors", w.Honors))
+		val("timeout", w.Timeout), val("per_try", w.PerTry), val("read", w.Read()), val("connect", w.Connect), val("connect_extra", w.ConnectExtra()),
+		val("pool", w.Pool()), val("attempts", w.Attempts), val("retry_on", w.RetryOn()), val("waits", w.Backoff.Get().Waits), val("base", w.Backoff.Get().Base),
+		val("max", w.Backoff.Get().Max), val("multiplier", w.Backoff.Get().Multiplier), val("jitter", w.Backoff.Get().Jitter), val("window", w.RetryWindow()),
+		val("min_remaining", w.MinRemaining()), val("retry_budget", w.RetryBudget()), val("hedge_after", w.Hedge().After),
+		val("hedge_attempts", w.Hedge().Attempts), val("propagates", w.Propagates), val("honors", w.Honors()))
 }

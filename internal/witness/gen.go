@@ -112,9 +112,9 @@ func (g gen) entrypoint(name string, services int) model.Entrypoint {
 func (g gen) service(name string) model.Service {
 	v := model.Service{
 		Name: name, Declared: true,
-		Before: g.time(30, "before", shorts, false), After: g.time(15, "after", shorts, false),
+		Before:        g.time(30, "before", shorts, false),
 		ServerTimeout: g.time(30, "server timeout", limits, true),
-		QueueTimeout:  g.time(10, "queue timeout", shorts, false),
+		Rare:          &model.ServiceRare{After: g.time(15, "after", shorts, false), QueueTimeout: g.time(10, "queue timeout", shorts, false)},
 	}
 	if g.chance(60, "margin set") {
 		v.Margin = written(pick(g, "margin", model.Margin{}, model.Margin{Share: 150_000}, model.Margin{Fixed: 50 * msec},
@@ -164,7 +164,7 @@ func (g gen) call(p *model.Plan, from, to int) model.Call {
 		if g.chance(10, "via") {
 			w := g.waiter(name)
 			if g.chance(50, "waiter honors") {
-				w.Honors = written(g.propagation())
+				w.Edit().Honors = written(g.propagation())
 			}
 			c.Waiters = append(c.Waiters, w)
 		}
@@ -175,22 +175,22 @@ func (g gen) call(p *model.Plan, from, to int) model.Call {
 }
 
 func (g gen) nature(c *model.Call) {
-	c.Optional, c.Async, c.Stream = g.flag(10, "optional"), g.flag(7, "async"), g.flag(5, "stream")
+	c.Optional, c.Async, c.Edit().Stream = g.flag(10, "optional"), g.flag(7, "async"), g.flag(5, "stream")
 	if g.chance(15, "repeat set") {
-		c.Repeat = written(pick[int32](g, "repeat", 2, 3))
+		c.Edit().Repeat = written(pick[int32](g, "repeat", 2, 3))
 	}
 	if g.chance(10, "fan-out set") {
-		c.FanOut = written(pick[int32](g, "fan-out", 2, 5))
+		c.Edit().FanOut = written(pick[int32](g, "fan-out", 2, 5))
 	}
-	c.Network = g.time(15, "network", shorts, false)
+	c.Edit().Network = g.time(15, "network", shorts, false)
 	if g.chance(15, "headroom set") {
-		c.Headroom = written(pick[model.Fraction](g, "headroom", 0, 333_333))
+		c.Edit().Headroom = written(pick[model.Fraction](g, "headroom", 0, 333_333))
 	}
 	if g.chance(10, "call percentile set") {
-		c.Percentile = written(pick[model.Fraction](g, "call percentile", 999_000, 500_000))
+		c.Edit().Percentile = written(pick[model.Fraction](g, "call percentile", 999_000, 500_000))
 	}
 	if g.chance(12, "fixed set") {
-		c.Fixed = written(pick(g, "fixed", model.Fixed{All: true}, model.Fixed{Keys: []string{"timeout"}},
+		c.Edit().Fixed = written(pick(g, "fixed", model.Fixed{All: true}, model.Fixed{Keys: []string{"timeout"}},
 			model.Fixed{Keys: []string{"per_try_timeout"}}))
 	}
 }
@@ -202,37 +202,39 @@ func (g gen) flag(percent int, what string) model.Val[bool] {
 	return written(true)
 }
 
-func (g gen) latency() model.Latency {
+func (g gen) latency() *model.Latency {
 	t := func(what string) model.Val[model.Duration] {
 		return written(pick(g, what, latencies...))
 	}
 	switch pick(g, "latency", "p99", "p99", "none", "exact", "max", "min max", "points", "p50", "histogram", "p99 max") {
 	case "p99":
-		return model.Latency{Points: []model.Point{{P: 990_000, V: t("p99")}}}
+		return &model.Latency{Points: []model.Point{{P: 990_000, V: t("p99")}}}
 	case "exact":
-		return model.Latency{Exact: t("exact")}
+		return &model.Latency{Exact: t("exact")}
 	case "max":
-		return model.Latency{Max: t("max")}
+		return &model.Latency{Max: t("max")}
 	case "min max":
-		return model.Latency{Min: written(pick(g, "min", shorts...)), Max: t("max")}
+		return &model.Latency{Min: written(pick(g, "min", shorts...)), Max: t("max")}
 	case "points":
-		return model.Latency{Points: []model.Point{{P: 500_000, V: t("p50")}, {P: 999_000, V: t("p99.9")}}}
+		return &model.Latency{Points: []model.Point{{P: 500_000, V: t("p50")}, {P: 999_000, V: t("p99.9")}}}
 	case "p50":
-		return model.Latency{Points: []model.Point{{P: 500_000, V: t("p50")}}}
+		return &model.Latency{Points: []model.Point{{P: 500_000, V: t("p50")}}}
 	case "histogram":
-		return model.Latency{Histogram: []model.Point{{P: 900_000, V: t("p90")}, {P: 995_000, V: t("p99.5")}}}
+		return &model.Latency{Histogram: []model.Point{{P: 900_000, V: t("p90")}, {P: 995_000, V: t("p99.5")}}}
 	case "p99 max":
-		return model.Latency{Points: []model.Point{{P: 990_000, V: t("p99")}}, Max: t("max")}
+		return &model.Latency{Points: []model.Point{{P: 990_000, V: t("p99")}}, Max: t("max")}
 	}
-	return model.Latency{}
+	return nil
 }
 
 // waiter also serves for the inner ones, which have a name.
 func (g gen) waiter(name string) model.Waiter {
 	w := model.Waiter{
 		Name: name, Timeout: g.time(85, "timeout", limits, true), PerTry: g.time(35, "per-try", limits, true),
-		Read: g.time(10, "read", limits, true), Connect: g.time(25, "connect", shorts, false),
-		Pool: g.time(10, "pool", shorts, false), ConnectExtra: g.flag(15, "connect extra"),
+		Connect: g.time(25, "connect", shorts, false),
+		Rare: &model.WaiterRare{
+			Read: g.time(10, "read", limits, true), Pool: g.time(10, "pool", shorts, false), ConnectExtra: g.flag(15, "connect extra"),
+		},
 	}
 	if g.chance(50, "propagates set") {
 		w.Propagates = written(g.propagation())
@@ -242,9 +244,9 @@ func (g gen) waiter(name string) model.Waiter {
 		g.retries(&w)
 	}
 	if g.chance(10, "hedge set") {
-		w.Hedge.After = g.time(80, "hedge after", shorts, false)
-		if !w.Hedge.After.Set() || g.chance(50, "copies set") {
-			w.Hedge.Attempts = written(pick[int32](g, "copies", 2, 3))
+		w.Edit().Hedge.After = g.time(80, "hedge after", shorts, false)
+		if !w.Hedge().After.Set() || g.chance(50, "copies set") {
+			w.Edit().Hedge.Attempts = written(pick[int32](g, "copies", 2, 3))
 		}
 	}
 	return w
@@ -257,22 +259,22 @@ func (g gen) retries(w *model.Waiter) {
 		if g.chance(20, "status") {
 			f.Statuses = []string{"503"}
 		}
-		w.RetryOn = written(f)
+		w.Edit().RetryOn = written(f)
 	}
 	if g.chance(60, "back-off") {
 		w.Backoff = g.backoff()
 	}
-	w.RetryWindow = g.time(15, "window", limits, false)
+	w.Edit().RetryWindow = g.time(15, "window", limits, false)
 	if g.chance(15, "min remaining set") {
-		w.MinRemaining = written(model.MinRemaining{D: pick(g, "min remaining", 100*msec, 10*msec, 50*msec)})
+		w.Edit().MinRemaining = written(model.MinRemaining{D: pick(g, "min remaining", 100*msec, 10*msec, 50*msec)})
 	}
 	if g.chance(20, "retry budget set") {
-		w.RetryBudget = written(pick[model.Fraction](g, "retry budget", 200_000, 100_000))
+		w.Edit().RetryBudget = written(pick[model.Fraction](g, "retry budget", 200_000, 100_000))
 	}
 }
 
-func (g gen) backoff() model.Backoff {
-	b := model.Backoff{}
+func (g gen) backoff() *model.Backoff {
+	b := &model.Backoff{}
 	switch pick(g, "back-off kind", "constant", "list", "base", "base max") {
 	case "constant":
 		b.Waits = written([]model.Duration{pick(g, "wait", shorts...)})

@@ -115,10 +115,10 @@ func (n *node) keep(d amount) amount {
 
 // quantile is the latency with headroom that sizes one attempt: at the percentile, else the next higher one, else the maximum.
 func quantile(c *model.Call, p model.Fraction) (amount, bool) {
-	if c.Percentile.From != nil {
-		p = c.Percentile.V
+	if c.Percentile().From != nil {
+		p = c.Percentile().V
 	}
-	l := &c.Latency
+	l := c.Latency.Get()
 	if l.Exact.From != nil {
 		return read(l.Exact, zero), true
 	}
@@ -137,7 +137,7 @@ func quantile(c *model.Call, p model.Fraction) (amount, bool) {
 	case at >= model.Whole:
 		return found, true
 	}
-	return found.ratio(model.Whole+int64(c.Headroom.Or(100_000)), model.Whole, true), true
+	return found.ratio(model.Whole+int64(c.Headroom().Or(100_000)), model.Whole, true), true
 }
 
 // root is what the entrypoint needs, overhead in it.

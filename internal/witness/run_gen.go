@@ -14,13 +14,13 @@ func RunPlans() *rapid.Generator[*model.Plan] {
 		p := g.plan()
 		for i := range p.Services {
 			v := &p.Services[i]
-			v.DefaultDeadline = g.time(10, "default deadline", limits, false)
-			v.MinRemaining = g.time(10, "min remaining", shorts, false)
+			v.Edit().DefaultDeadline = g.time(10, "default deadline", limits, false)
+			v.Edit().MinRemaining = g.time(10, "min remaining", shorts, false)
 		}
 		odd := model.Duration(7)
 		for i := range p.Calls {
 			for k := range p.Calls[i].Waiters {
-				if h := &p.Calls[i].Waiters[k].Hedge; h.Set() {
+				if h := &p.Calls[i].Waiters[k].Edit().Hedge; h.Set() {
 					h.After = written(h.After.Or(0) + odd)
 					odd *= 11
 				}

@@ -89,11 +89,11 @@ func TestRunWithinBounds(t *testing.T) {
 		p := witness.RunPlans().Draw(t, "plan")
 		for i := range p.Calls {
 			c := &p.Calls[i]
-			c.Latency = model.Latency{}
+			c.Latency = nil
 			// numbers.md 17 ends what is enforced with its caller; in a run what nobody waits for goes on.
-			c.Async, c.Stream = model.Val[bool]{}, model.Val[bool]{}
+			c.Async, c.Edit().Stream = model.Val[bool]{}, model.Val[bool]{}
 			for k := range p.Calls[i].Waiters {
-				p.Calls[i].Waiters[k].Hedge = model.Hedge{} // the bounds have one copy last as long as all (numbers.md 2)
+				p.Calls[i].Waiters[k].Edit().Hedge = model.Hedge{} // the bounds have one copy last as long as all (numbers.md 2)
 			}
 		}
 		f := witness.Fates(p).Draw(t, "fate")
@@ -255,8 +255,8 @@ func TestV4bRedesignRun(t *testing.T) {
 	}{{800, 3, 4}, {1000, 3, 3}, {1400, 2.85, 2}, {3000, 3, 1}} {
 		b := build()
 		b.entrypoint("in", "inventory", 0)
-		w := model.Waiter{Timeout: millis(3000), PerTry: millis(c.perTry), Attempts: set(int32(4)), MinRemaining: set(model.MinRemaining{D: 100 * model.Millisecond})}
-		w.Backoff.Waits = set([]model.Duration{50 * model.Millisecond, 100 * model.Millisecond, 200 * model.Millisecond})
+		w := model.Waiter{Timeout: millis(3000), PerTry: millis(c.perTry), Attempts: set(int32(4)), Rare: &model.WaiterRare{MinRemaining: set(model.MinRemaining{D: 100 * model.Millisecond})}}
+		w.Backoff = &model.Backoff{Waits: set([]model.Duration{50 * model.Millisecond, 100 * model.Millisecond, 200 * model.Millisecond})}
 		b.call("inventory", "warehouse", w)
 		r := both(t, b, fate("warehouse", hangs), true)
 		seconds(t, "answer", r.Answer, c.answer)

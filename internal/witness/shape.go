@@ -90,8 +90,8 @@ func newShape(p *model.Plan) *shape {
 		v := &p.Services[i]
 		m := v.Margin.Or(model.Margin{Share: 50_000})
 		s.nodes = append(s.nodes, &node{
-			name: v.Name, service: i, before: read(v.Before, zero), after: read(v.After, zero),
-			queue: read(v.QueueTimeout, zero), limit: read(v.ServerTimeout, none), share: int64(m.Share),
+			name: v.Name, service: i, before: read(v.Before, zero), after: read(v.After(), zero),
+			queue: read(v.QueueTimeout(), zero), limit: read(v.ServerTimeout, none), share: int64(m.Share),
 			fixed: ns(int64(m.Fixed)), honors: v.Honors.Or(0),
 		})
 	}
@@ -133,7 +133,7 @@ func (s *shape) addCall(c *model.Call) *leg {
 		}
 		l.to = s.nodes[c.To]
 		if !l.last {
-			l.to = &node{name: l.id + "@" + c.Waiters[i+1].Name, service: -1, limit: none, honors: c.Waiters[i+1].Honors.Or(0)}
+			l.to = &node{name: l.id + "@" + c.Waiters[i+1].Name, service: -1, limit: none, honors: c.Waiters[i+1].Honors().Or(0)}
 			s.inner = append(s.inner, l.to)
 		}
 		l.to.in = append(l.to.in, l)
@@ -147,35 +147,35 @@ func newLeg(c *model.Call, i int) *leg {
 	w := &c.Waiters[i]
 	l := &leg{
 		id: c.ID, call: c, w: w, first: i == 0, last: i == len(c.Waiters)-1,
-		timeout: read(w.Timeout, unknown), perTry: read(w.PerTry, none), read: read(w.Read, none),
-		perTrySet: w.PerTry.From != nil, readSet: w.Read.From != nil, connectSet: w.Connect.From != nil,
-		connect: read(w.Connect, zero), pool: read(w.Pool, zero), extra: w.ConnectExtra.Or(false),
-		n: int64(w.Attempts.Or(1)), window: read(w.RetryWindow, none), minLeft: zero, ratio: -1,
+		timeout: read(w.Timeout, unknown), perTry: read(w.PerTry, none), read: read(w.Read(), none),
+		perTrySet: w.PerTry.From != nil, readSet: w.Read().From != nil, connectSet: w.Connect.From != nil,
+		connect: read(w.Connect, zero), pool: read(w.Pool(), zero), extra: w.ConnectExtra().Or(false),
+		n: int64(w.Attempts.Or(1)), window: read(w.RetryWindow(), none), minLeft: zero, ratio: -1,
 		copies: 1, after: zero, repeat: 1, fan: 1,
 	}
 	l.onTimeout, l.onLate, l.onUnsent = true, true, true
-	if w.RetryOn.From != nil {
-		k := w.RetryOn.V.Kinds
+	if w.RetryOn().From != nil {
+		k := w.RetryOn().V.Kinds
 		l.onTimeout = k&model.OnTimeout != 0
-		l.onLate = k&(model.OnReset|model.OnError) != 0 || len(w.RetryOn.V.Statuses) > 0
+		l.onLate = k&(model.OnReset|model.OnError) != 0 || len(w.RetryOn().V.Statuses) > 0
 		l.onUnsent = k&(model.OnConnect|model.OnRefused) != 0
 	}
-	if w.MinRemaining.From != nil {
-		l.minLeft = ns(int64(w.MinRemaining.V.D))
+	if w.MinRemaining().From != nil {
+		l.minLeft = ns(int64(w.MinRemaining().V.D))
 	}
-	if w.RetryBudget.From != nil {
-		l.ratio = int64(w.RetryBudget.V)
+	if w.RetryBudget().From != nil {
+		l.ratio = int64(w.RetryBudget().V)
 	}
-	if w.Hedge.Set() {
-		l.copies, l.after = int64(w.Hedge.Attempts.Or(2)), read(w.Hedge.After, zero)
+	if w.Hedge().Set() {
+		l.copies, l.after = int64(w.Hedge().Attempts.Or(2)), read(w.Hedge().After, zero)
 	}
 	if i > 0 {
 		l.id += "@" + w.Name
 		return l
 	}
-	l.repeat, l.fan = int64(c.Repeat.Or(1)), int64(c.FanOut.Or(1))
-	l.network = read(c.Network, zero)
-	l.optional, l.async, l.stream = c.Optional.Or(false), c.Async.Or(false), c.Stream.Or(false)
+	l.repeat, l.fan = int64(c.Repeat().Or(1)), int64(c.FanOut().Or(1))
+	l.network = read(c.Network(), zero)
+	l.optional, l.async, l.stream = c.Optional.Or(false), c.Async.Or(false), c.Stream().Or(false)
 	return l
 }
 

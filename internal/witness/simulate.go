@@ -186,8 +186,8 @@ func (s *sim) invoke(n *node, r request) *work {
 	if n.service >= 0 {
 		v := &s.shape.plan.Services[n.service]
 		if r.told == Never {
-			w.limit = min(w.limit, s.in(read(v.DefaultDeadline, none)))
-		} else if r.told-s.now < read(v.MinRemaining, zero).n {
+			w.limit = min(w.limit, s.in(read(v.DefaultDeadline(), none)))
+		} else if r.told-s.now < read(v.MinRemaining(), zero).n {
 			s.at(s.now, progress, func() { s.finish(w, false) })
 			return w
 		}

@@ -84,7 +84,7 @@ func (r *roundRun) failedAttempt(k int64, timedOut bool) {
 		r.then(false)
 		return
 	}
-	_, pause := backoff(l.w.Backoff, k)
+	_, pause := backoff(l.w.Backoff.Get(), k)
 	next := s.in(pause)
 	if next > later(r.begun, l.window) || r.tooLate(next) {
 		r.then(false)

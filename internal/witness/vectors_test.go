@@ -38,7 +38,7 @@ func (b *builder) service(name string) *model.Service {
 func (b *builder) call(from, to string, w model.Waiter, edits ...func(*model.Call)) model.CallID {
 	b.service(from)
 	b.service(to)
-	c := model.Call{ID: from + "/" + to, From: b.ids[from], To: b.ids[to], Waiters: []model.Waiter{w}, Headroom: set(model.Fraction(0))}
+	c := model.Call{ID: from + "/" + to, From: b.ids[from], To: b.ids[to], Waiters: []model.Waiter{w}, Rare: &model.CallRare{Headroom: set(model.Fraction(0))}}
 	for _, edit := range edits {
 		edit(&c)
 	}
@@ -68,7 +68,7 @@ func (b *builder) entrypoint(name, to string, slo float64) *model.Entrypoint {
 
 func p99(n float64) func(*model.Call) {
 	return func(c *model.Call) {
-		c.Latency.Points = []model.Point{{P: 990_000, V: millis(n)}}
+		c.Latency = &model.Latency{Points: []model.Point{{P: 990_000, V: millis(n)}}}
 	}
 }
 
@@ -155,7 +155,7 @@ func checkout(all bool) *builder {
 	b.entrypoint("in", "gateway", 0)
 	retry := func(n int32, t float64) model.Waiter { return tries(n, t) }
 	calls := []model.CallID{b.call("gateway", "order", retry(3, 10_000)), b.call("order", "inventory", retry(4, 5000))}
-	calls = append(calls, b.call("order", "payment", retry(3, 8000), func(c *model.Call) { c.Latency.Max = millis(4000) }))
+	calls = append(calls, b.call("order", "payment", retry(3, 8000), func(c *model.Call) { c.Latency = &model.Latency{Max: millis(4000)} }))
 	b.group("order", model.Parallel, 2)
 	calls = append(calls, b.call("inventory", "warehouse", retry(4, 3000)))
 	if all {
@@ -173,7 +173,7 @@ func TestV4bCheckout(t *testing.T) {
 		"service warehouse waited", "144000ms", "entrypoint in wait", "30000ms", "entrypoint in work ends", "47000ms")
 	// Payment without a bound leaves the last work without one.
 	b := checkout(false)
-	b.Calls[2].Latency = model.Latency{}
+	b.Calls[2].Latency = nil
 	expect(t, b, "eqf", "entrypoint in work ends", "unknown")
 	expect(t, checkout(true), "eqf", "service warehouse attempts configured", "48",
 		"service warehouse attempts time limited", "12", "entrypoint in wait", "30000ms", "entrypoint in work ends", "30000ms")
@@ -194,8 +194,8 @@ func TestV4bRedesign(t *testing.T) {
 	for perTry, started := range map[float64]string{800: "4", 1000: "3", 1400: "2", 3000: "1"} {
 		b := build()
 		b.entrypoint("in", "inventory", 0)
-		w := model.Waiter{Timeout: millis(3000), PerTry: millis(perTry), Attempts: set(int32(4)), MinRemaining: set(model.MinRemaining{D: 100 * model.Millisecond})}
-		w.Backoff.Waits = set([]model.Duration{50 * model.Millisecond, 100 * model.Millisecond, 200 * model.Millisecond})
+		w := model.Waiter{Timeout: millis(3000), PerTry: millis(perTry), Attempts: set(int32(4)), Rare: &model.WaiterRare{MinRemaining: set(model.MinRemaining{D: 100 * model.Millisecond})}}
+		w.Backoff = &model.Backoff{Waits: set([]model.Duration{50 * model.Millisecond, 100 * model.Millisecond, 200 * model.Millisecond})}
 		b.call("inventory", "warehouse", w)
 		expect(t, b, "eqf", "call inventory/warehouse attempts started", started)
 		if perTry == 1400 {
@@ -209,7 +209,7 @@ func TestV5RetryBudgets(t *testing.T) {
 		b := build()
 		for _, hop := range [][2]string{{"a", "b"}, {"b", "c"}, {"c", "d"}} {
 			w := tries(4, 1000)
-			w.RetryBudget = set(ratio)
+			w.Edit().RetryBudget = set(ratio)
 			b.call(hop[0], hop[1], w)
 		}
 		expect(t, b, "eqf", "service d attempts with retry budgets", want)
@@ -285,10 +285,10 @@ func TestV8EnvoyAttempts(t *testing.T) {
 		b := build()
 		w := model.Waiter{Timeout: millis(10_000), PerTry: millis(4000), Attempts: set(int32(2))}
 		if connect > 0 {
-			w.Connect, w.ConnectExtra = millis(connect), set(true)
+			w.Connect, w.Edit().ConnectExtra = millis(connect), set(true)
 		}
 		if backoff {
-			w.Backoff.Base = millis(25)
+			w.Backoff = &model.Backoff{Base: millis(25)}
 		}
 		b.call("gateway", "order", w)
 		return b
@@ -303,7 +303,7 @@ func TestV8EnvoyAttempts(t *testing.T) {
 func TestEnvoyFourTries(t *testing.T) {
 	b := build()
 	w := model.Waiter{Timeout: millis(3000), PerTry: millis(1000), Attempts: set(int32(4))}
-	w.Backoff.Waits = set([]model.Duration{25 * model.Millisecond, 75 * model.Millisecond, 175 * model.Millisecond, 250 * model.Millisecond})
+	w.Backoff = &model.Backoff{Waits: set([]model.Duration{25 * model.Millisecond, 75 * model.Millisecond, 175 * model.Millisecond, 250 * model.Millisecond})}
 	w.Backoff.Jitter = set(model.Jitter{Kind: model.JitterFull})
 	b.call("mesh", "app", w)
 	expect(t, b, "eqf", "call mesh/app sequence", "4275ms", "call mesh/app attempts started", "3", "call mesh/app attempts full", "2",
@@ -317,8 +317,8 @@ func TestEnvoyFourTries(t *testing.T) {
 func slowConnect() *builder {
 	b := build()
 	w := tries(2, 5)
-	w.Connect, w.RetryOn = millis(2), set(model.Failures{Kinds: model.OnConnect | model.OnTimeout})
-	b.call("a", "b", w, func(c *model.Call) { c.Latency.Max = millis(4) })
+	w.Connect, w.Edit().RetryOn = millis(2), set(model.Failures{Kinds: model.OnConnect | model.OnTimeout})
+	b.call("a", "b", w, func(c *model.Call) { c.Latency = &model.Latency{Max: millis(4)} })
 	return b
 }
 

@@ -53,7 +53,7 @@ func (s *shape) replay(l *leg, each amount, again, high bool) way {
 		if k >= l.n || !again || !end.finite() || !end.less(stop) {
 			return w
 		}
-		lo, pause := backoff(l.w.Backoff, k)
+		lo, pause := backoff(l.w.Backoff.Get(), k)
 		if !high {
 			pause = lo
 		}

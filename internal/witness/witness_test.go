@@ -103,7 +103,7 @@ func TestWaitCoversWays(t *testing.T) {
 		n := witness.Compute(p, "eqf")
 		for i := range p.Calls {
 			c := &p.Calls[i]
-			if c.Async.Or(false) || c.Stream.Or(false) {
+			if c.Async.Or(false) || c.Stream().Or(false) {
 				continue
 			}
 			wait := inMillis(n["call "+c.ID+" wait"])

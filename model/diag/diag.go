@@ -71,10 +71,10 @@ func (d *Default) String() string {
 // that it was supplied for, if there is one. Every value has one, so it is kept small: the key that the value stands
 // behind is in the same file.
 type Origin struct {
-	File                      string
-	Line, Col, EndCol         int32
+	File                       string
+	Line, Col, EndCol          int32
 	KeyLine, KeyCol, KeyEndCol int32
-	Default                   *Default
+	Default                    *Default
 }
 
 // At makes the origin of what stands at a place.

@@ -115,15 +115,15 @@ func (o *output) card(id model.ServiceID, silent *[]model.ServiceID) (cardServic
 		Calls:  []*cardCall{},
 	}
 	fallback := t.Received
-	if s.DefaultDeadline.Set() {
-		fallback = min(fallback, s.DefaultDeadline.V)
+	if s.DefaultDeadline().Set() {
+		fallback = min(fallback, s.DefaultDeadline().V)
 	}
 	if fallback.Finite() && fallback > 0 {
 		out.Fallback = finiteMS(max(model.Millisecond, fallback-fallback%model.Millisecond))
 	}
 	switch {
-	case s.MinRemaining.Set():
-		out.Admission = finiteMS(s.MinRemaining.V)
+	case s.MinRemaining().Set():
+		out.Admission = finiteMS(s.MinRemaining().V)
 	case t.Need.Known != solver.Nothing && t.Need.V.Finite():
 		out.Admission = finiteMS(t.Need.V.Add(model.Millisecond - 1).Div(int64(model.Millisecond)).Mul(int64(model.Millisecond)))
 	}
@@ -147,7 +147,7 @@ func (o *output) cardCall(l *limits) *cardCall {
 		o.say(AttemptsClamped, l, l.waiter.Attempts.From, "plan for a number of attempts", "a card gives `%s` one attempt, not unlimited", l.id)
 	}
 	c.MinLeft = finiteMS(o.Graph.Legs[l.leg].MinLeft)
-	if b := l.waiter.RetryBudget; b.Set() {
+	if b := l.waiter.RetryBudget(); b.Set() {
 		percent := cardTime(strconv.FormatFloat(b.V.Float()*100, 'f', -1, 64))
 		c.Budget = &percent
 	}
@@ -173,8 +173,8 @@ func (o *output) cardHeader(id model.ServiceID, silent *[]model.ServiceID) *stri
 	}
 	legs := o.Graph.In(solverNode(id))
 	for _, leg := range legs {
-		if _, w := o.Graph.CallOf(leg); w.Header.Set() && w.Header.V != "" {
-			name = w.Header.V
+		if _, w := o.Graph.CallOf(leg); w.Header().Set() && w.Header().V != "" {
+			name = w.Header().V
 			break
 		}
 	}

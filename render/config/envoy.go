@@ -117,8 +117,8 @@ func (f *envoyFile) call(l *limits, all []limits) {
 	f.values++
 	f.changes = append(f.changes, fmt.Sprintf("%s timeout: %s", l.id, change(w.Timeout, l.Timeout)))
 	f.retries(l, &r)
-	if w.Read.Set() && w.Read.V.Finite() && w.Read.V < l.Timeout {
-		fmt.Fprintf(&r, "                          idle_timeout: %s\n", dialect.Envoy.Format(w.Read.V))
+	if w.Read().Set() && w.Read().V.Finite() && w.Read().V < l.Timeout {
+		fmt.Fprintf(&r, "                          idle_timeout: %s\n", dialect.Envoy.Format(w.Read().V))
 	}
 	h.routes = append(h.routes, r.String())
 	f.cluster(h.cluster, l)
@@ -177,7 +177,7 @@ func (f *envoyFile) retries(l *limits, r *strings.Builder) {
 		f.values++
 		f.changes = append(f.changes, fmt.Sprintf("%s per-try timeout: %s", l.id, change(w.PerTry, perTry)))
 	case perTry > 0:
-		f.caveats = append(f.caveats, f.say(PerTryNotSaid, l, w.RetryOn.From, "add `timeout` to `retry_on`",
+		f.caveats = append(f.caveats, f.say(PerTryNotSaid, l, w.RetryOn().From, "add `timeout` to `retry_on`",
 			"`%s` gets no per-try timeout: Envoy would end the call with the first attempt that runs out, since `timeout` is not retried", l.id))
 	}
 	line("  retry_back_off: {base_interval: %s, max_interval: %s}", dialect.Envoy.Format(base), dialect.Envoy.Format(most))
@@ -190,8 +190,8 @@ const envoyReset = model.OnConnect | model.OnRefused | model.OnReset | model.OnT
 func (f *envoyFile) conditions(l *limits) (tokens, statuses []string) {
 	if l.RetryOn.Kinds&model.OnError != 0 && l.RetryOn.Timeout() {
 		tokens = []string{"5xx"}
-		if l.waiter.RetryOn.Written() {
-			f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn.From, "list the statuses that are to be retried",
+		if l.waiter.RetryOn().Written() {
+			f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn().From, "list the statuses that are to be retried",
 				"Envoy retries answers of `%s` by status: `error` becomes `5xx`", l.id))
 		}
 		return tokens, nil
@@ -199,13 +199,13 @@ func (f *envoyFile) conditions(l *limits) (tokens, statuses []string) {
 	on := l.RetryOn
 	if on.Timeout() && on.Kinds&envoyReset != envoyReset {
 		// What may have been begun is retried already, so a reset adds no new risk.
-		f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn.From, "add `reset`, `refused` and `connect` to `retry_on`",
+		f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn().From, "add `reset`, `refused` and `connect` to `retry_on`",
 			"Envoy has no word for `timeout` alone: `reset` retries `%s` on every attempt without an answer", l.id))
 		on.Kinds |= envoyReset
 	}
 	tokens, statuses, left := dialect.Envoy.Tokens(on)
 	if left.Kinds != 0 || len(left.Statuses) > 0 {
-		f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn.From, "list failures that Envoy has a word for",
+		f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn().From, "list failures that Envoy has a word for",
 			"Envoy cannot retry `%s` on %s alone", l.id, left))
 	}
 	return tokens, statuses
@@ -224,13 +224,13 @@ func (f *envoyFile) envoyBackoff(l *limits) (base, most, sum model.Duration) {
 			base = min(base, w/factor)
 		}
 	}
-	exact := slices.Equal(clip(dialect.EnvoyBackoff(base, most), len(l.waits)), l.waits) && l.waiter.Backoff.Jitter.V.Kind == model.JitterFull
+	exact := slices.Equal(clip(dialect.EnvoyBackoff(base, most), len(l.waits)), l.waits) && l.waiter.Backoff.Get().Jitter.V.Kind == model.JitterFull
 	cut := func(d model.Duration) model.Duration { return max(dialect.EnvoyMinInterval, d-d%dialect.Envoy.Granule) }
 	base, most = cut(base), max(cut(base), cut(most))
 	bounds := dialect.EnvoyBackoff(base, most)
 	sum = longer(bounds, l.Attempts-1)
 	if !exact {
-		from := cmpOrigin(l.waiter.Backoff.Base.From, l.waiter.Backoff.Waits.From)
+		from := cmpOrigin(l.waiter.Backoff.Get().Base.From, l.waiter.Backoff.Get().Waits.From)
 		f.caveats = append(f.caveats, f.say(BackoffChanged, l, from, "write `jitter: full` and waits that Envoy has, as `{waits: [25ms, 75ms, 175ms, 250ms], jitter: full}`",
 			"before retry k of `%s` Envoy draws a wait of up to min((2^k − 1) × %s, %s)", l.id, base, most))
 	}
@@ -284,10 +284,10 @@ func (f *envoyFile) cluster(c *envoyCluster, l *limits) {
 		d = min(d, max(l.Timeout, dialect.Envoy.Granule))
 	}
 	c.connect = max(c.connect, d)
-	if i := l.waiter.Idle; i.Written() && (!c.idle.Set() || i.V > c.idle.V) {
+	if i := l.waiter.Idle(); i.Written() && (!c.idle.Set() || i.V > c.idle.V) {
 		c.idle = i
 	}
-	if b := l.waiter.RetryBudget; b.Set() && (!c.budget.Set() || b.V < c.budget.V) {
+	if b := l.waiter.RetryBudget(); b.Set() && (!c.budget.Set() || b.V < c.budget.V) {
 		c.budget = b
 	}
 }

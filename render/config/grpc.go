@@ -173,7 +173,7 @@ func (f *grpcFile) retry(l *limits) *retryPolicy {
 			"gRPC has no limit of one attempt: an attempt of `%s` that hangs uses all of %s, and is not retried", l.id, l.Timeout))
 	}
 	f.backoff(l, p)
-	if b := w.RetryBudget; b.Set() && (!f.ratio.Set() || b.V < f.ratio.V) {
+	if b := w.RetryBudget(); b.Set() && (!f.ratio.Set() || b.V < f.ratio.V) {
 		f.ratio = b
 	}
 	f.values++
@@ -185,8 +185,8 @@ func (f *grpcFile) retry(l *limits) *retryPolicy {
 func (f *grpcFile) codes(l *limits) []string {
 	on := l.RetryOn
 	if on.Kinds&model.OnError != 0 {
-		if l.waiter.RetryOn.Written() {
-			f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn.From, "list the statuses that are to be retried, as `unavailable`",
+		if l.waiter.RetryOn().Written() {
+			f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn().From, "list the statuses that are to be retried, as `unavailable`",
 				"gRPC retries answers of `%s` by status: `error` becomes UNAVAILABLE", l.id))
 		}
 		on.Kinds &^= model.OnError
@@ -201,7 +201,7 @@ func (f *grpcFile) codes(l *limits) []string {
 		tokens = []string{"UNAVAILABLE"}
 	}
 	if left.Kinds != 0 || len(left.Statuses) > 0 {
-		f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn.From, "list statuses of gRPC under `retry_on`, as `unavailable`",
+		f.caveats = append(f.caveats, f.say(ConditionsChanged, l, l.waiter.RetryOn().From, "list statuses of gRPC under `retry_on`, as `unavailable`",
 			"gRPC cannot retry `%s` on %s alone", l.id, left))
 	}
 	return tokens
@@ -217,7 +217,7 @@ func (f *grpcFile) backoff(l *limits, p *retryPolicy) {
 	for _, w := range waits {
 		most = max(most, min(w, maxWait).MulDivDown(model.Whole, up))
 	}
-	b := l.waiter.Backoff
+	b := l.waiter.Backoff.Get()
 	multiplier := b.Multiplier.Or(2 * model.Whole)
 	grown := func(m model.Fraction) bool {
 		d := base

@@ -150,14 +150,14 @@ func (w *writer) services() {
 		s := &w.plan.Services[i]
 		values := Service(s)
 		switch {
-		case len(values) > 0 || !s.Flow.Empty() || len(s.Ignores) > 0:
+		case len(values) > 0 || !s.Flow.Empty() || len(s.Ignores()) > 0:
 			w.line(1, quote(s.Name)+":", s.At.String())
 			w.values(2, values)
-			w.caveats(2, &s.Latency)
+			w.caveats(2, s.Latency.Get())
 			if !s.Flow.Empty() {
 				w.calls(s.Flow)
 			}
-			w.ignores(2, s.Ignores)
+			w.ignores(2, s.Ignores())
 		default: // listed even where nothing is known of it, so that no name is taken for a slip of another
 			w.line(1, quote(s.Name)+": {}", s.At.String())
 		}
@@ -209,17 +209,17 @@ func (w *writer) call(indent int, c *model.Call) {
 			w.values(indent+2, Waiter(inner))
 		}
 	}
-	w.ignores(indent, c.Ignores)
-	w.caveats(indent, &c.Latency)
+	w.ignores(indent, c.Ignores())
+	w.caveats(indent, c.Latency.Get())
 	for i := range c.Waiters {
-		for _, d := range c.Waiters[i].Dead {
+		for _, d := range c.Waiters[i].Dead() {
 			w.line(indent, fmt.Sprintf("# without effect: %s: %s, %s (%s)", oneLine(d.Key), oneLine(d.Value), oneLine(d.Reason), oneLine(d.At.String())), "")
 		}
 	}
 }
 
 // caveats says what is known to be wrong with a measured latency, which no key of the plan language can.
-func (w *writer) caveats(indent int, l *model.Latency) {
+func (w *writer) caveats(indent int, l model.Latency) {
 	if c := l.Caveats; c.Set() && c.V != 0 {
 		w.line(indent, "# of the latency: "+c.V.String()+" ("+oneLine(Whence(c.From))+")", "")
 	}
@@ -233,8 +233,8 @@ func (w *writer) caveats(indent int, l *model.Latency) {
 
 // keyOf is the name that gives the call the same id when it is read again.
 func keyOf(c *model.Call, p *model.Plan) string {
-	if c.Name.Set() && c.Name.V != "" {
-		return c.Name.V
+	if c.Name().Set() && c.Name().V != "" {
+		return c.Name().V
 	}
 	id := p.Services[c.From].Name + "/" + p.Services[c.To].Name
 	if key, found := strings.CutPrefix(c.ID, id+":"); found {

@@ -75,11 +75,11 @@ func (o *output) postgres(id model.ServiceID) {
 			b.changes = append(b.changes, fmt.Sprintf("%s statement_timeout: %s", st.id, change(s.ServerTimeout, st.time)))
 		}
 		set("statement_timeout", longest)
-		if s.QueueTimeout.Set() && s.QueueTimeout.V.Finite() && s.QueueTimeout.V < longest {
-			set("lock_timeout", s.QueueTimeout.V)
+		if s.QueueTimeout().Set() && s.QueueTimeout().V.Finite() && s.QueueTimeout().V < longest {
+			set("lock_timeout", s.QueueTimeout().V)
 		}
-		if s.IdleTimeout.Set() && s.IdleTimeout.V.Finite() {
-			set("idle_session_timeout", s.IdleTimeout.V)
+		if s.IdleTimeout().Set() && s.IdleTimeout().V.Finite() {
+			set("idle_session_timeout", s.IdleTimeout().V)
 		}
 		o.transactions(&sql, of, longest)
 	}

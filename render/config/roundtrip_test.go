@@ -122,8 +122,8 @@ func envoyCall(t *testing.T, id string, w *model.Waiter, want model.Duration, l 
 	if w.Timeout.V != want && !(want.Finite() && want-want%model.Millisecond == w.Timeout.V) {
 		t.Errorf("%s: timeout %s, want %s", id, w.Timeout.V, want)
 	}
-	if len(w.Dead) > 0 {
-		t.Errorf("%s: %s is without effect: %s", id, w.Dead[0].Key, w.Dead[0].Reason)
+	if len(w.Dead()) > 0 {
+		t.Errorf("%s: %s is without effect: %s", id, w.Dead()[0].Key, w.Dead()[0].Reason)
 	}
 	attempts := int64(w.Attempts.V)
 	if attempts != times.Recommended.Attempts && !(attempts == 1 && silent(plan.Retried())) {
@@ -132,8 +132,8 @@ func envoyCall(t *testing.T, id string, w *model.Waiter, want model.Duration, l 
 	if attempts <= 1 {
 		return
 	}
-	if w.PerTry.Set() && !w.RetryOn.V.Timeout() || l.RetryOn.Timeout() && !w.RetryOn.V.Timeout() {
-		t.Errorf("%s: per-try %s, retried on %s, to be retried on %s", id, w.PerTry.V, w.RetryOn.V, plan.Retried())
+	if w.PerTry.Set() && !w.RetryOn().V.Timeout() || l.RetryOn.Timeout() && !w.RetryOn().V.Timeout() {
+		t.Errorf("%s: per-try %s, retried on %s, to be retried on %s", id, w.PerTry.V, w.RetryOn().V, plan.Retried())
 	}
 	if rec := times.Recommended; w.PerTry.Set() && rec.Timeout > 0 && w.PerTry.V > rec.PerTry {
 		t.Errorf("%s: per-try %s, recommended is %s", id, w.PerTry.V, rec.PerTry)

@@ -279,14 +279,14 @@ func (o *output) unsaid(l *limits, said ...string) (comments []string) {
 		key, text string
 		from      *diag.Origin
 	}{
-		{"read_timeout", plain(w.Read.V), w.Read.From},
+		{"read_timeout", plain(w.Read().V), w.Read().From},
 		{"connect_timeout", plain(w.Connect.V), w.Connect.From},
-		{"pool_timeout", plain(w.Pool.V), w.Pool.From},
-		{"idle_timeout", plain(w.Idle.V), w.Idle.From},
-		{"retry_window", plain(w.RetryWindow.V), w.RetryWindow.From},
-		{"min_remaining", minRemaining(w.MinRemaining.V), w.MinRemaining.From},
-		{"retry_budget", plain(w.RetryBudget.V), w.RetryBudget.From},
-		{"hedge", "copies of a request", cmp.Or(w.Hedge.After.From, w.Hedge.Attempts.From)},
+		{"pool_timeout", plain(w.Pool().V), w.Pool().From},
+		{"idle_timeout", plain(w.Idle().V), w.Idle().From},
+		{"retry_window", plain(w.RetryWindow().V), w.RetryWindow().From},
+		{"min_remaining", minRemaining(w.MinRemaining().V), w.MinRemaining().From},
+		{"retry_budget", plain(w.RetryBudget().V), w.RetryBudget().From},
+		{"hedge", "copies of a request", cmp.Or(w.Hedge().After.From, w.Hedge().Attempts.From)},
 	} {
 		if !k.from.Written() || slices.Contains(said, k.key) {
 			continue

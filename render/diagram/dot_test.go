@@ -75,7 +75,7 @@ func load(t *testing.T, text []byte) *render.Input {
 	in := &render.Input{Plan: plan, Graph: graph, Solution: solver.Solve(graph, solver.Options{})}
 	code := &diag.Code{ID: "BP101", Name: "inverted-timeout", Severity: diag.Error}
 	for i := range plan.Calls {
-		if plan.Calls[i].Name.V == "late" {
+		if plan.Calls[i].Name().V == "late" {
 			in.Findings = append(in.Findings, code.New(plan.Calls[i].ID, plan.Calls[i].At, "late"))
 		}
 	}

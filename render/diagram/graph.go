@@ -166,7 +166,7 @@ func (p *graph) call(id model.CallID, place string) ([]string, line) {
 	}
 	style := line{bad: p.bad(id), thick: p.thick[id]}
 	switch {
-	case c.Async.Or(false) || c.Stream.Or(false):
+	case c.Async.Or(false) || c.Stream().Or(false):
 		style.dotted = true
 	case c.Optional.Or(false):
 		style.dashed = true
@@ -210,10 +210,10 @@ func (p *graph) callLines(id model.CallID) []string {
 			lines = append(lines, text)
 		}
 	}
-	if n := c.Repeat.Or(1); n > 1 {
+	if n := c.Repeat().Or(1); n > 1 {
 		lines = append(lines, fmt.Sprintf("%d in sequence", n))
 	}
-	if n := c.FanOut.Or(1); n > 1 {
+	if n := c.FanOut().Or(1); n > 1 {
 		lines = append(lines, fmt.Sprintf("%d in parallel", n))
 	}
 	if !p.solved || p.firstLeg[id] < 0 {

@@ -88,7 +88,7 @@ func defaultsUsed(plan *model.Plan) []string {
 		for k := range plan.Calls[i].Waiters {
 			w := &plan.Calls[i].Waiters[k]
 			for _, from := range []*diag.Origin{
-				w.Timeout.From, w.PerTry.From, w.Read.From, w.Connect.From, w.Pool.From, w.Attempts.From, w.RetryOn.From, w.Backoff.Base.From, w.Backoff.Waits.From,
+				w.Timeout.From, w.PerTry.From, w.Read().From, w.Connect.From, w.Pool().From, w.Attempts.From, w.RetryOn().From, w.Backoff.Get().Base.From, w.Backoff.Get().Waits.From,
 			} {
 				count(from, "")
 			}
@@ -128,9 +128,9 @@ func builtin(plan *model.Plan) []ownDefault {
 		if int(c.From) < len(calls) {
 			calls[c.From] = true
 		}
-		measured := len(c.Latency.Points) > 0 || len(c.Latency.Histogram) > 0
-		headroom = headroom || measured && !c.Headroom.Set()
-		percentile = percentile || measured && !c.Percentile.Set()
+		measured := len(c.Latency.Get().Points) > 0 || len(c.Latency.Get().Histogram) > 0
+		headroom = headroom || measured && !c.Headroom().Set()
+		percentile = percentile || measured && !c.Percentile().Set()
 	}
 	for i := range plan.Services {
 		margin = margin || calls[i] && !plan.Services[i].Margin.Set()

@@ -177,7 +177,7 @@ func jsonWay(o *object, key string, way *solver.Way) {
 func jsonLatency(o *object, leg *solver.Leg, call *model.Call) {
 	var l model.Latency
 	if leg.Last {
-		l = call.Latency
+		l = call.Latency.Get()
 	}
 	o.object("latency_ms", func(o *object) {
 		known := func(key string, v model.Val[model.Duration]) {

@@ -115,10 +115,10 @@ func (p *Pass) calleeNote(l solver.LegID) (diag.Note, []*diag.Origin) {
 	leg, t, c, _ := p.call(l)
 	name := p.nodeName(leg.To)
 	s := p.service(leg.To)
-	if s != nil && s.DefaultDeadline.Set() && s.DefaultDeadline.V == t.CalleeBusy {
+	if s != nil && s.DefaultDeadline().Set() && s.DefaultDeadline().V == t.CalleeBusy {
 		return diag.Note{
-			Text: fmt.Sprintf("`%s` assumes a deadline of %s where none arrives", name, t.CalleeBusy), At: s.DefaultDeadline.From,
-		}, []*diag.Origin{s.DefaultDeadline.From}
+			Text: fmt.Sprintf("`%s` assumes a deadline of %s where none arrives", name, t.CalleeBusy), At: s.DefaultDeadline().From,
+		}, []*diag.Origin{s.DefaultDeadline().From}
 	}
 	if s != nil && s.ServerTimeout.Set() && s.ServerTimeout.V == t.CalleeBusy {
 		return diag.Note{

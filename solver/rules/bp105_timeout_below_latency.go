@@ -86,7 +86,7 @@ func (p *Pass) belowLatency(l solver.LegID) {
 }
 
 // lowest is the lowest known percentile above a time, with its name.
-func lowest(lat model.Latency, than model.Duration) (model.Val[model.Duration], string) {
+func lowest(lat *model.Latency, than model.Duration) (model.Val[model.Duration], string) {
 	for _, pts := range [][]model.Point{lat.Points, lat.Histogram} {
 		for _, pt := range pts {
 			if pt.V.V > than {
@@ -100,7 +100,7 @@ func lowest(lat model.Latency, than model.Duration) (model.Val[model.Duration], 
 // percentile is the one that sizes a call's timeout: the call's own, else the entrypoint's, else p99.
 func (p *Pass) percentile(l solver.LegID) model.Fraction {
 	_, _, c, _ := p.call(l)
-	return c.Percentile.Or(p.target(l))
+	return c.Percentile().Or(p.target(l))
 }
 
 // target is the percentile that the entrypoint of a call asks for, else p99.
@@ -126,7 +126,7 @@ func (p *Pass) latencyHelp(f *diag.Finding, l solver.LegID, at model.Fraction) {
 		f.Help = fmt.Sprintf("wait longer on `%s`, or make `%s` faster", id, p.Plan.Services[c.To].Name)
 		return
 	}
-	headroom := c.Headroom.Or(solver.DefaultHeadroom)
+	headroom := c.Headroom().Or(solver.DefaultHeadroom)
 	least, why := ceil(latency.V.MulUp(model.Whole+headroom)), fmt.Sprintf("%s with %s headroom", latency.V.Down(), headroom)
 	if exact {
 		least, why = ceil(latency.V.Add(1)), fmt.Sprintf("above %s", latency.V.Down())

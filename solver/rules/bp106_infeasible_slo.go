@@ -144,7 +144,7 @@ func (p *Pass) needNote(l solver.LegID) diag.Note {
 		text += fmt.Sprintf(": %s%s", times(leg.Attempts, "attempt", one), backoffText(t.BackoffSum))
 	}
 	latency, _, exact := c.Latency.Quantile(p.percentile(l))
-	headroom := c.Headroom.Or(solver.DefaultHeadroom)
+	headroom := c.Headroom().Or(solver.DefaultHeadroom)
 	measured := leg.Last && latency.Set()
 	switch {
 	case measured && (exact || headroom == 0) && latency.V == t.One.V:

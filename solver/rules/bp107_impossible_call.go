@@ -141,7 +141,7 @@ func (p *Pass) leastText(n solver.NodeID, network model.Duration) (string, *diag
 	if s := p.service(n); s != nil && local > 0 {
 		at = s.Before.From
 		if at == nil {
-			at = s.After.From
+			at = s.After().From
 		}
 		text += local.String() + " local work + "
 	}

@@ -24,7 +24,7 @@ var ineffectiveTimeout = &Rule{Code: IneffectiveTimeout, Run: func(p *Pass) {
 func (p *Pass) ineffective(l solver.LegID) {
 	leg, _, _, w := p.call(l)
 	id, touched := p.Graph.LegName(l), p.Sol.Nodes[leg.From].Touched
-	for _, d := range w.Dead {
+	for _, d := range w.Dead() {
 		if !deadLimit(d) {
 			continue
 		}

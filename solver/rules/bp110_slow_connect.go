@@ -34,7 +34,7 @@ var slowConnect = &Rule{
 // with its timeout. Attempts that overrun without any connect time are BP102's. An unset connect timeout adds nothing.
 func (p *Pass) connects(l solver.LegID) {
 	leg, t, c, w := p.call(l)
-	if c.Stream.Or(false) || t.Rounds == 0 || leg.Connect == 0 || !leg.Timeout.Finite() {
+	if c.Stream().Or(false) || t.Rounds == 0 || leg.Connect == 0 || !leg.Timeout.Finite() {
 		return
 	}
 	id := p.Graph.LegName(l)

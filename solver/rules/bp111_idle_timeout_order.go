@@ -31,10 +31,10 @@ var idleTimeoutOrder = &Rule{
 func (p *Pass) idleOrder(l solver.LegID) {
 	leg, t, _, w := p.call(l)
 	s := p.service(leg.To)
-	if t.Rounds == 0 || !leg.Last || s == nil || !w.Idle.Set() || !s.IdleTimeout.Set() {
+	if t.Rounds == 0 || !leg.Last || s == nil || !w.Idle().Set() || !s.IdleTimeout().Set() {
 		return
 	}
-	client, server := w.Idle, s.IdleTimeout
+	client, server := w.Idle(), s.IdleTimeout()
 	if !server.V.Finite() || client.V < server.V {
 		return
 	}
@@ -62,7 +62,7 @@ func (p *Pass) idleOrder(l solver.LegID) {
 
 // idleFixes adds the change of either end after which the client gives a connection up first.
 func (p *Pass) idleFixes(f *diag.Finding, l solver.LegID, client model.Val[model.Duration], s *model.Service) {
-	id, server := p.Graph.LegName(l), s.IdleTimeout
+	id, server := p.Graph.LegName(l), s.IdleTimeout()
 	margin := p.Graph.Nodes[p.Graph.Legs[l].From].Margin
 	most := floor(min(margin.Keep(server.V), server.V.Sub(step)))
 	if most > 0 {

@@ -30,7 +30,7 @@ var timeoutOnStream = &Rule{
 // byte of the answer (envoyproxy/envoy source/common/router/upstream_request.cc), so it ends no stream.
 func (p *Pass) streamTimeout(l solver.LegID) {
 	leg, t, c, w := p.call(l)
-	if !c.Stream.Or(false) || t.Rounds == 0 {
+	if !c.Stream().Or(false) || t.Rounds == 0 {
 		return
 	}
 	lim := limit{"timeout", "timeout", w.Timeout}
@@ -43,7 +43,7 @@ func (p *Pass) streamTimeout(l solver.LegID) {
 	id := p.Graph.LegName(l)
 	f := TimeoutOnStream.New(id, diag.Span{}, "`%s` streams, and its %s ends the stream after %s", id, lim.name, lim.V)
 	f.Cause, f.Touched = lim.From, p.Sol.Nodes[leg.From].Touched
-	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is marked `stream: true`", c.ID), At: c.Stream.From}}
+	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is marked `stream: true`", c.ID), At: c.Stream().From}}
 	f.Fixes = []diag.Fix{p.limitFix(l, lim.key, lim.Val, "", model.NoLimit)}
 	f.Help = fmt.Sprintf("give `%s` `%s: none`, and a `read_timeout` that ends a stream that went silent", id, lim.key)
 	if leg.Read.Finite() {

@@ -45,7 +45,7 @@ func (p *Pass) exhausted(n solver.NodeID) {
 	}
 	f.Cause, f.Touched = s.Before.From, t.Touched
 	if f.Cause == nil {
-		f.Cause = s.After.From
+		f.Cause = s.After().From
 	}
 	if f.Cause == nil {
 		f.Cause = diag.At(s.At)

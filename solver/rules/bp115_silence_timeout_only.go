@@ -28,12 +28,12 @@ var silenceTimeoutOnly = &Rule{
 // silenceOnly reports a call whose one limit is on silence. A callee that is known to end by itself cannot drip for ever.
 func (p *Pass) silenceOnly(l solver.LegID) {
 	leg, t, c, w := p.call(l)
-	if c.Stream.Or(false) || t.Rounds == 0 || !leg.Read.Finite() || leg.Timeout.Finite() || leg.PerTry.Finite() || t.CalleeBusy.Finite() {
+	if c.Stream().Or(false) || t.Rounds == 0 || !leg.Read.Finite() || leg.Timeout.Finite() || leg.PerTry.Finite() || t.CalleeBusy.Finite() {
 		return
 	}
 	id := p.Graph.LegName(l)
 	f := SilenceTimeoutOnly.New(id, diag.Span{}, "only silence ends `%s`: its read timeout of %s starts again with every byte", id, leg.Read)
-	f.Cause, f.Touched = w.Read.From, p.Sol.Nodes[leg.From].Touched
+	f.Cause, f.Touched = w.Read().From, p.Sol.Nodes[leg.From].Touched
 	f.Help = fmt.Sprintf("give `%s` a timeout for the whole call", id)
 	if share := t.Recommended.Timeout; share > 0 && share.Finite() {
 		f.Help += fmt.Sprintf(": %s or less, its share of what `%s` has", share, p.nodeName(leg.From))

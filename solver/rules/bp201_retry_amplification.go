@@ -86,7 +86,7 @@ func (p *Pass) amplified() []solver.NodeID {
 
 // thresholds gives what a service may get, its own values before the policy's, and where a written one stands.
 func (p *Pass) thresholds(n solver.NodeID) (warning, failure int64, at *diag.Origin) {
-	own, policy := p.service(n).MaxAmplify, p.Plan.Policy.MaxAmplify
+	own, policy := p.service(n).MaxAmplify(), p.Plan.Policy.MaxAmplify
 	warning, failure = warnAmplification, errorAmplification
 	for _, v := range []model.Val[model.Thresholds]{policy, own} {
 		if !v.Set() {

@@ -43,7 +43,7 @@ func (p *Pass) executesTwice(l solver.LegID) {
 		callee, timesText(leg.Attempts), makes(id, leg.Attempts), why)
 	f.Cause, f.Touched = p.layerOrigin(l, -1), p.Sol.Nodes[leg.To].Touched
 	safe := model.Failures{Kinds: model.OnConnect | model.OnRefused}
-	f.Fixes = []diag.Fix{p.retriesFix(l, 1), p.setFix(l, "retry_on", w.RetryOn.From, given(w.RetryOn), safe.String())}
+	f.Fixes = []diag.Fix{p.retriesFix(l, 1), p.setFix(l, "retry_on", w.RetryOn().From, given(w.RetryOn()), safe.String())}
 	f.Help = fmt.Sprintf("give `%s` no retries, or `retry_on: %s`, which never executes twice", id, safe)
 	if known {
 		f.Notes = append(f.Notes, diag.Note{Text: "what is not idempotent must not be sent again once it may have begun", At: at})
@@ -52,8 +52,8 @@ func (p *Pass) executesTwice(l solver.LegID) {
 		f.Help = fmt.Sprintf("say `idempotent: true` on `%s` if a repeat changes nothing; else %s", id, f.Help)
 		f.Fixes = append([]diag.Fix{{Subject: id, Key: "idempotent", At: c.At, To: "true"}}, f.Fixes...)
 	}
-	retried := diag.Note{Text: "retried: " + w.Retried().String(), At: w.RetryOn.From}
-	if !w.RetryOn.Set() {
+	retried := diag.Note{Text: "retried: " + w.Retried().String(), At: w.RetryOn().From}
+	if !w.RetryOn().Set() {
 		retried.Text += ", which is everything: `retry_on` is not set"
 	}
 	f.Notes = append(append(f.Notes, retried), p.sharedNotes(f.Fixes[len(f.Fixes)-2:])...)
@@ -67,12 +67,12 @@ func repeatable(c *model.Call) (why string, at *diag.Origin, known bool) {
 		return "", nil, true
 	case c.Idempotent.Set():
 		return "it is marked `idempotent: false`", c.Idempotent.From, true
-	case !c.Method.Set():
+	case !c.Method().Set():
 		return "nobody says that it is idempotent", nil, false
 	}
-	switch c.Method.V {
+	switch c.Method().V {
 	case "POST", "PATCH":
-		return "its route matches " + c.Method.V, c.Method.From, true
+		return "its route matches " + c.Method().V, c.Method().From, true
 	case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE":
 		return "", nil, true
 	}

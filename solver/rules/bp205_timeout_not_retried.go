@@ -28,9 +28,9 @@ func (p *Pass) hardPerTry(l solver.LegID) {
 	id := p.Graph.LegName(l)
 	f := TimeoutNotRetried.New(id, diag.Span{}, "`%s` ends at its per-try timeout of %s, whatever its timeout%s and %s: a timeout is not retried",
 		id, leg.PerTry, ofFinite(leg.Timeout), retriesLeft(leg.Attempts))
-	f.Cause, f.Touched = w.RetryOn.From, p.Sol.Nodes[leg.To].Touched
+	f.Cause, f.Touched = w.RetryOn().From, p.Sol.Nodes[leg.To].Touched
 	f.Notes = []diag.Note{
-		{Text: "retried: " + w.Retried().String(), At: w.RetryOn.From},
+		{Text: "retried: " + w.Retried().String(), At: w.RetryOn().From},
 		{Text: fmt.Sprintf("the per-try timeout is %s", leg.PerTry), At: w.PerTry.From},
 	}
 	f.Help = fmt.Sprintf("drop the per-try timeout of `%s`", id)
@@ -39,7 +39,7 @@ func (p *Pass) hardPerTry(l solver.LegID) {
 		with := w.Retried()
 		with.Kinds |= model.OnTimeout
 		f.Help = fmt.Sprintf("let `%s` retry timeouts too (`retry_on: %s`), or drop its per-try timeout", id, with)
-		f.Fixes = append([]diag.Fix{p.setFix(l, "retry_on", w.RetryOn.From, w.Retried().String(), with.String())}, f.Fixes...)
+		f.Fixes = append([]diag.Fix{p.setFix(l, "retry_on", w.RetryOn().From, w.Retried().String(), with.String())}, f.Fixes...)
 	}
 	p.Report(f)
 }

@@ -42,11 +42,11 @@ func (p *Pass) badBackoff(l solver.LegID, limit bound) {
 		f.Message = fmt.Sprintf("`%s` sends %s at once: no back-off is set", id, retryWords(leg.Attempts))
 		f.Help = "set a `backoff` with a `base`, a `max` and `jitter: full`, so that a callee in trouble is not hit again at once"
 		f.Cause = p.layerOrigin(l, -1)
-	case w.Backoff.Jitter.V.Kind == model.JitterNone:
+	case w.Backoff.Get().Jitter.V.Kind == model.JitterNone:
 		f.Message = fmt.Sprintf("`%s` waits without jitter: callers that failed together retry together", id)
 		f.Help = "add `jitter: full` to its `backoff`"
 		f.Cause = backoffOrigin(w)
-		f.Fixes = []diag.Fix{p.setFix(l, "backoff.jitter", w.Backoff.Jitter.From, "none", "full")}
+		f.Fixes = []diag.Fix{p.setFix(l, "backoff.jitter", w.Backoff.Get().Jitter.From, "none", "full")}
 	default:
 		return
 	}
@@ -62,10 +62,10 @@ func retryWords(attempts int64) string {
 
 // backoffOrigin is where the waits of a waiter come from.
 func backoffOrigin(w *model.Waiter) *diag.Origin {
-	if w.Backoff.Waits.Set() {
-		return w.Backoff.Waits.From
+	if w.Backoff.Get().Waits.Set() {
+		return w.Backoff.Get().Waits.From
 	}
-	return w.Backoff.Base.From
+	return w.Backoff.Get().Base.From
 }
 
 // bound is a limit that waits run under, with its words and its place.
@@ -111,7 +111,7 @@ func (p *Pass) backoffLimit(l solver.LegID, waited []waiting) bound {
 		least.text, least.at = p.stopText(l)
 	}
 	if leg.Window.Finite() && leg.Window < least.Duration {
-		least = bound{leg.Window, fmt.Sprintf("its retry window of %s", leg.Window), w.RetryWindow.From}
+		least = bound{leg.Window, fmt.Sprintf("its retry window of %s", leg.Window), w.RetryWindow().From}
 	}
 	above := waited[leg.From]
 	has := above.Sub(p.Graph.Nodes[leg.From].Before)
@@ -192,7 +192,7 @@ func (p *Pass) waitList(l solver.LegID) string {
 // longRetryAfter reports that a callee may ask for a wait that the limit does not leave.
 func (p *Pass) longRetryAfter(l solver.LegID, limit bound) {
 	leg, _, _, w := p.call(l)
-	asked := w.RetryAfter
+	asked := w.RetryAfter()
 	if !asked.Set() || asked.V.Finite() && asked.V < limit.Duration || asked.V.Finite() && !limit.Finite() || asked.V == model.Unknown {
 		return
 	}

@@ -38,6 +38,6 @@ func (p *Pass) unbudgeted(l solver.LegID) {
 		id, p.Plan.Services[c.To].Name, attemptsText(t.Amplification.Configured))
 	f.Cause, f.Touched = p.layerOrigin(l, -1), p.Sol.Nodes[leg.To].Touched
 	f.Help = fmt.Sprintf("give `%s` a `retry_budget`: with 10%%, ten requests make one retry when everything fails", id)
-	f.Fixes = []diag.Fix{p.setFix(l, "retry_budget", w.RetryBudget.From, "", "10%")}
+	f.Fixes = []diag.Fix{p.setFix(l, "retry_budget", w.RetryBudget().From, "", "10%")}
 	p.Report(f)
 }

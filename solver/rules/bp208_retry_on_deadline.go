@@ -25,7 +25,7 @@ func (p *Pass) deadlineRetried(l solver.LegID) {
 	}
 	id, callee := p.Graph.LegName(l), p.nodeName(leg.To)
 	f := RetryOnDeadline.New(id, diag.Span{}, "")
-	f.Cause, f.Touched = w.RetryOn.From, p.Sol.Nodes[leg.To].Touched
+	f.Cause, f.Touched = w.RetryOn().From, p.Sol.Nodes[leg.To].Touched
 	without := w.Retried()
 	if status != "" {
 		f.Message = fmt.Sprintf("`%s` retries `%s`, which says that the time is gone: the next attempt has less of it", id, status)
@@ -42,10 +42,10 @@ func (p *Pass) deadlineRetried(l solver.LegID) {
 			At:   p.service(leg.To).ServerTimeout.From,
 		})
 		// Nobody chose to retry that error, and nothing says that work that long is usual.
-		if needs := t.One; !w.RetryOn.Written() && (needs.Known == solver.Nothing || needs.V <= limit) {
+		if needs := t.One; !w.RetryOn().Written() && (needs.Known == solver.Nothing || needs.V <= limit) {
 			f.Severity = diag.Info
 		}
-		if !w.RetryOn.Set() {
+		if !w.RetryOn().Set() {
 			f.Cause = p.layerOrigin(l, -1)
 		}
 		without.Kinds &^= model.OnError
@@ -56,7 +56,7 @@ func (p *Pass) deadlineRetried(l solver.LegID) {
 		f.Fixes = []diag.Fix{p.retriesFix(l, 1)}
 	} else {
 		f.Help = fmt.Sprintf("leave it out of what `%s` retries: `retry_on: %s`", id, without)
-		f.Fixes = []diag.Fix{p.setFix(l, "retry_on", w.RetryOn.From, given(w.RetryOn), without.String())}
+		f.Fixes = []diag.Fix{p.setFix(l, "retry_on", w.RetryOn().From, given(w.RetryOn()), without.String())}
 	}
 	p.Report(f)
 }

@@ -26,7 +26,7 @@ var clampedValue = &Rule{Code: ClampedValue, Run: func(p *Pass) {
 func (p *Pass) clamped(l solver.LegID) {
 	leg, _, c, w := p.call(l)
 	id, touched := p.Graph.LegName(l), p.Sol.Nodes[leg.From].Touched
-	for _, d := range w.Dead {
+	for _, d := range w.Dead() {
 		if deadLimit(d) {
 			continue
 		}
@@ -36,20 +36,20 @@ func (p *Pass) clamped(l solver.LegID) {
 		p.Report(f)
 	}
 	p.neverRetried(l)
-	client := dialect.Named(c.Client.Or(""))
+	client := dialect.Named(c.Client().Or(""))
 	if client == nil || client.MaxAttempts == 0 || leg.Waiter > 0 {
 		return
 	}
 	for _, asked := range []struct {
 		key string
 		model.Val[int32]
-	}{{"attempts", w.Attempts}, {"hedge.attempts", w.Hedge.Attempts}} {
+	}{{"attempts", w.Attempts}, {"hedge.attempts", w.Hedge().Attempts}} {
 		if !asked.Written() || asked.V <= client.MaxAttempts {
 			continue
 		}
 		f := ClampedValue.New(id, diag.Span{}, "`%s` asks for %s, `%s` makes %d at most", id, attemptsText(attemptsOf(asked.V)), client.Name, client.MaxAttempts)
 		f.Cause, f.Touched, f.Detail = asked.From, touched, asked.key
-		f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is its client", client.Name), At: c.Client.From}}
+		f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is its client", client.Name), At: c.Client().From}}
 		fix := p.retriesFix(l, int64(client.MaxAttempts))
 		if asked.key != "attempts" {
 			fix = p.setFix(l, asked.key, asked.From, fmt.Sprint(asked.V), fmt.Sprint(client.MaxAttempts))
@@ -64,12 +64,12 @@ func (p *Pass) clamped(l solver.LegID) {
 // neverRetried reports retries for which no failure is named.
 func (p *Pass) neverRetried(l solver.LegID) {
 	leg, _, _, w := p.call(l)
-	if !w.RetryOn.Written() || !w.Attempts.Written() || leg.Attempts <= 1 || leg.RetryOn.Reaches() || leg.RetryOn.Unsent() {
+	if !w.RetryOn().Written() || !w.Attempts.Written() || leg.Attempts <= 1 || leg.RetryOn.Reaches() || leg.RetryOn.Unsent() {
 		return
 	}
 	id := p.Graph.LegName(l)
 	f := ClampedValue.New(id, diag.Span{}, "`%s` asks for %s and is never retried: its `retry_on` names no failure", id, attemptsText(leg.Attempts))
-	f.Cause, f.Touched, f.Detail = w.RetryOn.From, p.Sol.Nodes[leg.From].Touched, "retry_on"
+	f.Cause, f.Touched, f.Detail = w.RetryOn().From, p.Sol.Nodes[leg.From].Touched, "retry_on"
 	f.Notes = []diag.Note{{Text: "the attempts are asked for here", At: w.Attempts.From}}
 	f.Help = "name in `retry_on` what is to be retried, or leave the retries out"
 	p.Report(f)

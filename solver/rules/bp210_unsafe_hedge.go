@@ -37,26 +37,26 @@ func (p *Pass) hedged(l solver.LegID) {
 	}
 	if why, at, known := repeatable(c); known && why != "" {
 		report(diag.Error, "twice", at, fmt.Sprintf("do not hedge `%s`", id),
-			[]diag.Fix{p.setFix(l, "hedge.attempts", w.Hedge.Attempts.From, fmt.Sprint(leg.Copies), "1")},
+			[]diag.Fix{p.setFix(l, "hedge.attempts", w.Hedge().Attempts.From, fmt.Sprint(leg.Copies), "1")},
 			"`%s` hedges, and `%s` must not execute a request twice: %s", id, callee, why)
 	}
 	// Where a copy too early is certain: a percentile above p95 proves nothing.
-	if slower, most, known := c.Latency.Above(leg.After); leg.Last && w.Hedge.After.Set() && known && slower > early {
+	if slower, most, known := c.Latency.Above(leg.After); leg.Last && w.Hedge().After.Set() && known && slower > early {
 		help, fixes := fmt.Sprintf("let `%s` hedge from its p95 on", id), []diag.Fix(nil)
 		if p95, used, exact := c.Latency.Quantile(model.Whole - early); p95.Set() && !exact {
 			help += fmt.Sprintf(": `after: %s` or more, its %s", p95.V.Up(), used.Percentile())
-			fixes = []diag.Fix{p.setFix(l, "hedge.after", w.Hedge.After.From, leg.After.String(), p95.V.Up().String())}
+			fixes = []diag.Fix{p.setFix(l, "hedge.after", w.Hedge().After.From, leg.After.String(), p95.V.Up().String())}
 			fixes[0].Bound = "least"
 		}
 		share := "at least " + slower.String()
 		if slower == most {
 			share = slower.String()
 		}
-		report(diag.Warning, "early", w.Hedge.After.From, help, fixes,
+		report(diag.Warning, "early", w.Hedge().After.From, help, fixes,
 			"`%s` hedges after %s, earlier than its p95: %s of healthy attempts still run then", id, leg.After, share)
 	}
-	if !w.Hedge.Budget.Set() && leg.Budget < 0 {
-		cause := w.Hedge.Attempts.From
+	if !w.Hedge().Budget.Set() && leg.Budget < 0 {
+		cause := w.Hedge().Attempts.From
 		if cause == nil {
 			cause = diag.At(c.At)
 		}

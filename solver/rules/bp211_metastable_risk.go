@@ -48,13 +48,13 @@ type storm struct {
 // storm looks at a service whose rate, workers, queue and time are known, nil where one of them is not, or all is well.
 func (p *Pass) storm(n solver.NodeID) *storm {
 	svc, t := p.service(n), &p.Sol.Nodes[n]
-	if t.Offered <= t.Rate || !svc.Workers.Set() || !svc.Queue.Set() || svc.Workers.V <= 0 {
+	if t.Offered <= t.Rate || !svc.Workers().Set() || !svc.Queue().Set() || svc.Workers().V <= 0 {
 		return nil
 	}
-	s := &storm{node: n, at: t, workers: int64(svc.Workers.V), line: int64(svc.Queue.V), by: -1, waited: model.NoLimit}
+	s := &storm{node: n, at: t, workers: int64(svc.Workers().V), line: int64(svc.Queue().V), by: -1, waited: model.NoLimit}
 	for _, l := range p.Graph.In(n) {
 		_, lt, c, _ := p.call(l)
-		typical := atMedian(&c.Latency)
+		typical := atMedian(c.Latency.Get())
 		if !typical.Set() || typical.V <= 0 {
 			return nil
 		}
@@ -81,7 +81,7 @@ func (p *Pass) storm(n solver.NodeID) *storm {
 
 // atMedian is the median of a latency, or the highest percentile known below it: a lower bound of the mean wherever slow
 // attempts are rarer than fast ones, so that a capacity made of it is rather too high.
-func atMedian(lat *model.Latency) model.Val[model.Duration] {
+func atMedian(lat model.Latency) model.Val[model.Duration] {
 	best := lat.Exact
 	var used model.Fraction
 	for _, pts := range [][]model.Point{lat.Points, lat.Histogram} {
@@ -98,7 +98,7 @@ func (p *Pass) reportStorm(s *storm, all []layer, near int32) {
 	svc, t, callee := p.service(s.node), s.at, p.nodeName(s.node)
 	f := MetastableRisk.New(callee, diag.Span{}, "a storm at `%s` may outlive its trigger: its retries make %s attempts a second of %s requests, it serves %s",
 		callee, perSecond(t.Offered), perSecond(t.Rate), perSecond(s.capacity))
-	f.Cause, f.Touched = svc.Workers.From, t.Touched
+	f.Cause, f.Touched = svc.Workers().From, t.Touched
 	safe := s.capacity / (t.Offered / t.Rate)
 	_, _, _, w := p.call(s.by)
 	f.Notes = []diag.Note{
@@ -135,7 +135,7 @@ func (p *Pass) calm(f *diag.Finding, s *storm, x layer) {
 	f.Fixes = append(f.Fixes, p.retriesFix(x.leg, max(1, most)))
 	f.Help += fmt.Sprintf(": give `%s` %s", p.Graph.LegName(x.leg), retriesText(max(1, most)))
 	if share := model.Fraction((s.capacity/arriving-1)*100) * (model.Whole / 100); share > 0 && leg.Budget < 0 {
-		fix := p.setFix(x.leg, "retry_budget", w.RetryBudget.From, "", share.String())
+		fix := p.setFix(x.leg, "retry_budget", w.RetryBudget().From, "", share.String())
 		fix.Bound = "most"
 		f.Fixes = append(f.Fixes, fix)
 		f.Help += fmt.Sprintf(", or a `retry_budget` of %s or less", share)

@@ -24,7 +24,7 @@ var orphanedWork = &Rule{Code: OrphanedWork, Run: func(p *Pass) {
 // is BP101's, and a deadline that was only not passed on BP301's.
 func (p *Pass) orphaned(l solver.LegID) {
 	leg, t, c, _ := p.call(l)
-	if c.Stream.Or(false) || c.Async.Or(false) || !t.Overhang.Finite() || t.Overhang <= 0 {
+	if c.Stream().Or(false) || c.Async.Or(false) || !t.Overhang.Finite() || t.Overhang <= 0 {
 		return
 	}
 	id, callee, from := p.Graph.LegName(l), p.nodeName(leg.To), p.nodeName(leg.From)

@@ -26,8 +26,8 @@ const enoughSamples = 1000
 // thin judges the percentile that sizes a call. Worst comes first; what else there is to say follows as notes.
 func (p *Pass) thin(l solver.LegID) {
 	leg, t, c, _ := p.call(l)
-	lat := &c.Latency
-	if !leg.Last || t.Rounds == 0 || len(lat.Points)+len(lat.Histogram) == 0 {
+	lat := c.Latency
+	if !leg.Last || t.Rounds == 0 || lat == nil || len(lat.Points)+len(lat.Histogram) == 0 {
 		return
 	}
 	id, at := p.Graph.LegName(l), p.percentile(l)

@@ -66,7 +66,7 @@ func (p *Pass) reportTail(legs []solver.LegID, all int64) {
 	}
 	subject, what := p.Graph.LegName(first), fmt.Sprintf("%s to `%s`", counted(all, "parallel call"), p.nodeName(leg.To))
 	f := FanOutTail.New(subject, c.At, "")
-	f.Cause = c.FanOut.From
+	f.Cause = c.FanOut().From
 	if len(legs) > 1 {
 		f.Subject = p.nodeName(leg.From)
 		what = fmt.Sprintf("%s of `%s`", counted(all, "parallel call"), f.Subject)
@@ -78,7 +78,7 @@ func (p *Pass) reportTail(legs []solver.LegID, all int64) {
 	f.Help = fmt.Sprintf("size each by its %s", each)
 	if len(legs) == 1 {
 		if size, ok := model.ParsePercentile(each); ok {
-			f.Fixes = []diag.Fix{p.setFix(first, "percentile", c.Percentile.From, percentileText(c), size.Percentile())}
+			f.Fixes = []diag.Fix{p.setFix(first, "percentile", c.Percentile().From, percentileText(c), size.Percentile())}
 			if v, used, exact := c.Latency.Quantile(size); v.Set() && !exact {
 				f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("its %s is %s, its patience %s", used.Percentile(), v.V.Down(), patienceText(p.Sol.Legs[first].Patience)), At: v.From})
 			}
@@ -93,10 +93,10 @@ func (p *Pass) reportTail(legs []solver.LegID, all int64) {
 
 // percentileText writes the percentile of a call, "" where it has none of its own.
 func percentileText(c *model.Call) string {
-	if !c.Percentile.Set() {
+	if !c.Percentile().Set() {
 		return ""
 	}
-	return c.Percentile.V.Percentile()
+	return c.Percentile().V.Percentile()
 }
 
 // percentileOf writes a share as a percentile with as many digits as its tail needs: one, rounded so that the percentile

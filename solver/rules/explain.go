@@ -143,7 +143,7 @@ func limits(w *model.Waiter) []limit {
 	all := []limit{
 		{"timeout", "timeout", w.Timeout},
 		{"per_try_timeout", "per-try timeout", w.PerTry},
-		{"read_timeout", "read timeout", w.Read},
+		{"read_timeout", "read timeout", w.Read()},
 	}
 	kept := all[:0]
 	for _, l := range all {

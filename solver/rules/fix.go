@@ -321,7 +321,7 @@ func (p *Pass) countUses() {
 	for i := range p.Plan.Calls {
 		for k := range p.Plan.Calls[i].Waiters {
 			w := &p.Plan.Calls[i].Waiters[k]
-			for _, v := range [...]model.Val[model.Duration]{w.Timeout, w.PerTry, w.Read} {
+			for _, v := range [...]model.Val[model.Duration]{w.Timeout, w.PerTry, w.Read()} {
 				add(v.From)
 			}
 			add(w.Attempts.From)

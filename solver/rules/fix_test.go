@@ -45,10 +45,10 @@ func (m *maker) limit(percent int, label string) model.Val[model.Duration] {
 }
 
 func (m *maker) waiter(name string) model.Waiter {
-	w := model.Waiter{Name: name, At: m.span(), Timeout: m.limit(60, "timeout"), PerTry: m.limit(40, "per try"), Read: m.time(15, "read"), Connect: m.time(10, "connect")}
-	w.Pool = m.time(5, "pool")
+	w := model.Waiter{Name: name, At: m.span(), Timeout: m.limit(60, "timeout"), PerTry: m.limit(40, "per try"), Connect: m.time(10, "connect")}
+	w.Rare = &model.WaiterRare{Read: m.time(15, "read"), Pool: m.time(5, "pool")}
 	if m.chance(20, "extra") {
-		w.ConnectExtra = model.At(true, m.span())
+		w.Edit().ConnectExtra = model.At(true, m.span())
 	}
 	if m.chance(50, "retries") {
 		w.Attempts = model.At(int32(rapid.IntRange(1, 5).Draw(m.T, "attempts")), m.span())
@@ -58,14 +58,15 @@ func (m *maker) waiter(name string) model.Waiter {
 		w.RetriesKey = rapid.SampledFrom([]string{"retries", "attempts"}).Draw(m.T, "key")
 	}
 	if m.chance(25, "back-off") {
-		w.Backoff.Base = model.At(model.Duration(rapid.IntRange(1, 400).Draw(m.T, "base"))*model.Millisecond, m.span())
+		w.Backoff = &model.Backoff{Base: model.At(model.Duration(rapid.IntRange(1, 400).Draw(m.T, "base"))*model.Millisecond, m.span())}
 	}
 	if m.chance(10, "retry on") {
-		w.RetryOn = model.At(model.Failures{Kinds: model.FailureKind(rapid.IntRange(0, 31).Draw(m.T, "kinds"))}, m.span())
+		w.Edit().RetryOn = model.At(model.Failures{Kinds: model.FailureKind(rapid.IntRange(0, 31).Draw(m.T, "kinds"))}, m.span())
 	}
-	w.RetryWindow, w.Idle = m.time(5, "window"), m.limit(10, "idle")
+	w.Edit().RetryWindow = m.time(5, "window")
+	w.Edit().Idle = m.limit(10, "idle")
 	if m.chance(8, "hedge") {
-		w.Hedge = model.Hedge{After: m.time(70, "hedge after"), Attempts: model.At(int32(rapid.IntRange(1, 4).Draw(m.T, "copies")), m.span())}
+		w.Edit().Hedge = model.Hedge{After: m.time(70, "hedge after"), Attempts: model.At(int32(rapid.IntRange(1, 4).Draw(m.T, "copies")), m.span())}
 	}
 	if m.chance(25, "propagates") {
 		w.Propagates = model.At(model.Propagation(rapid.IntRange(0, 3).Draw(m.T, "what")), m.span())
@@ -77,7 +78,7 @@ func (m *maker) call(p *model.Plan, from, to int) model.CallID {
 	id := model.CallID(len(p.Calls))
 	c := model.Call{
 		ID: fmt.Sprintf("%s/%s:%d", p.Services[from].Name, p.Services[to].Name, id), At: m.span(),
-		From: model.ServiceID(from), To: model.ServiceID(to), Waiters: []model.Waiter{m.waiter("")}, Network: m.time(10, "network"),
+		From: model.ServiceID(from), To: model.ServiceID(to), Waiters: []model.Waiter{m.waiter("")}, Rare: &model.CallRare{Network: m.time(10, "network")},
 	}
 	if m.chance(15, "via") {
 		c.Waiters = append(c.Waiters, m.waiter("proxy"))
@@ -85,21 +86,21 @@ func (m *maker) call(p *model.Plan, from, to int) model.CallID {
 	for _, b := range []struct {
 		v       *model.Val[bool]
 		percent int
-	}{{&c.Optional, 10}, {&c.Async, 5}, {&c.Stream, 5}} {
+	}{{&c.Optional, 10}, {&c.Async, 5}, {&c.Edit().Stream, 5}} {
 		if m.chance(b.percent, "nature") {
 			*b.v = model.At(true, m.span())
 		}
 	}
 	if m.chance(10, "repeat") {
-		c.Repeat = model.At(int32(rapid.IntRange(1, 3).Draw(m.T, "times")), m.span())
+		c.Edit().Repeat = model.At(int32(rapid.IntRange(1, 3).Draw(m.T, "times")), m.span())
 	}
 	switch rapid.IntRange(0, 19).Draw(m.T, "nature") {
 	case 0:
-		c.Stream = model.At(true, m.span())
+		c.Edit().Stream = model.At(true, m.span())
 	case 1:
 		c.Async = model.At(true, m.span())
 	case 2:
-		c.FanOut = model.At(int32(rapid.IntRange(2, 40).Draw(m.T, "fan-out")), m.span())
+		c.Edit().FanOut = model.At(int32(rapid.IntRange(2, 40).Draw(m.T, "fan-out")), m.span())
 	}
 	c.Latency = m.latency()
 	p.Calls = append(p.Calls, c)
@@ -107,7 +108,8 @@ func (m *maker) call(p *model.Plan, from, to int) model.CallID {
 }
 
 // latency draws facts that agree with each other.
-func (m *maker) latency() (l model.Latency) {
+func (m *maker) latency() *model.Latency {
+	l := &model.Latency{}
 	l.Min = m.time(15, "min")
 	least := l.Min.Or(0)
 	if m.chance(40, "p99") {
@@ -121,7 +123,7 @@ func (m *maker) latency() (l model.Latency) {
 }
 
 func (m *maker) flow(p *model.Plan, from, depth int) model.Flow {
-	f := model.Flow{Kind: model.FlowKind(rapid.IntRange(2, 5).Draw(m.T, "kind")), At: m.span()}
+	f := model.Flow{Kind: model.FlowKind(rapid.IntRange(2, 5).Draw(m.T, "kind"))}
 	if depth == 0 {
 		f.Kind = model.Sequence
 	}
@@ -131,7 +133,7 @@ func (m *maker) flow(p *model.Plan, from, depth int) model.Flow {
 			continue
 		}
 		to := rapid.IntRange(from+1, len(p.Services)-1).Draw(m.T, "to")
-		f.Of = append(f.Of, model.Flow{Kind: model.One, Call: m.call(p, from, to), At: m.span()})
+		f.Of = append(f.Of, model.Flow{Kind: model.One, Call: m.call(p, from, to)})
 	}
 	return f
 }
@@ -139,16 +141,18 @@ func (m *maker) flow(p *model.Plan, from, depth int) model.Flow {
 func (m *maker) plan() *model.Plan {
 	p := &model.Plan{}
 	for i := range rapid.IntRange(2, 6).Draw(m.T, "services") {
-		s := model.Service{Name: "s" + strconv.Itoa(i), At: m.span(), Declared: true, Before: m.time(30, "before"), ServerTimeout: m.limit(25, "server timeout"), QueueTimeout: m.time(5, "queue")}
+		s := model.Service{Name: "s" + strconv.Itoa(i), At: m.span(), Declared: true, Before: m.time(30, "before"), ServerTimeout: m.limit(25, "server timeout"), Rare: &model.ServiceRare{QueueTimeout: m.time(5, "queue")}}
 		if m.chance(50, "margin") {
 			s.Margin = model.At(model.Margin{Share: model.Fraction(rapid.IntRange(0, 20).Draw(m.T, "share")) * 10_000}, m.span())
 		}
 		if m.chance(20, "honors") {
 			s.Honors = model.At(model.Propagation(rapid.IntRange(0, 3).Draw(m.T, "what")), m.span())
 		}
-		s.DefaultDeadline, s.IdleTimeout = m.time(3, "default deadline"), m.limit(10, "idle")
+		s.Edit().DefaultDeadline = m.time(3, "default deadline")
+		s.Edit().IdleTimeout = m.limit(10, "idle")
 		if m.chance(15, "concurrency") {
-			s.Workers, s.Queue = model.At(int32(rapid.IntRange(1, 50).Draw(m.T, "workers")), m.span()), model.At(int32(rapid.IntRange(0, 1000).Draw(m.T, "queue")), m.span())
+			s.Edit().Workers = model.At(int32(rapid.IntRange(1, 50).Draw(m.T, "workers")), m.span())
+			s.Edit().Queue = model.At(int32(rapid.IntRange(0, 1000).Draw(m.T, "queue")), m.span())
 		}
 		if m.chance(20, "database") {
 			s.Kind = model.At("postgres", m.span())
@@ -224,7 +228,7 @@ func apply(p *model.Plan, x diag.Fix) (undo func(), ok bool) {
 		case x.Key == "server_timeout":
 			return set(&s.ServerTimeout, x.To)
 		case x.Key == "idle_timeout":
-			return set(&s.IdleTimeout, x.To)
+			return set(&s.Edit().IdleTimeout, x.To)
 		}
 	}
 	for i := range p.Entrypoints {
@@ -253,16 +257,16 @@ func applyCall(w *model.Waiter, x diag.Fix) (undo func(), ok bool) {
 	case "per_try_timeout":
 		return set(&w.PerTry, x.To)
 	case "read_timeout":
-		return set(&w.Read, x.To)
+		return set(&w.Edit().Read, x.To)
 	case "connect_timeout":
 		return set(&w.Connect, x.To)
 	case "idle_timeout":
-		return set(&w.Idle, x.To)
+		return set(&w.Edit().Idle, x.To)
 	case "retry_budget":
 		f, ok := model.ParsePercent(x.To)
-		old := w.RetryBudget
-		w.RetryBudget = model.At(f, diag.Span{File: "plan.yaml", Line: 1 << 20})
-		return func() { w.RetryBudget = old }, ok
+		old := w.RetryBudget()
+		w.Edit().RetryBudget = model.At(f, diag.Span{File: "plan.yaml", Line: 1 << 20})
+		return func() { w.Edit().RetryBudget = old }, ok
 	case "retries", "attempts":
 		n, err := strconv.Atoi(x.To)
 		if err != nil {

@@ -52,10 +52,10 @@ func newIgnores(plan *model.Plan, now time.Time) *ignores {
 		add(plan.Entrypoints[i].Name, plan.Entrypoints[i].Ignores)
 	}
 	for i := range plan.Services {
-		add(plan.Services[i].Name, plan.Services[i].Ignores)
+		add(plan.Services[i].Name, plan.Services[i].Ignores())
 	}
 	for i := range plan.Calls {
-		add(plan.Calls[i].ID, plan.Calls[i].Ignores)
+		add(plan.Calls[i].ID, plan.Calls[i].Ignores())
 	}
 	for _, i := range plan.LineIgnores {
 		s, line := &standing{Ignore: i, where: "on this line"}, lineOf(i.At)

@@ -67,7 +67,7 @@ services:
 		}, "", diag.Off, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			found := of(changed(t, text, func(p *model.Plan) { c.set(&p.Calls[0].Latency) }), rules.ThinLatencyData)
+			found := of(changed(t, text, func(p *model.Plan) { c.set(p.Calls[0].Latency) }), rules.ThinLatencyData)
 			switch {
 			case c.want == "" && len(found) == 0:
 			case c.want == "" || len(found) != 1:
@@ -94,8 +94,8 @@ services:
 	found := changed(t, text, func(p *model.Plan) {
 		prices, orders, cache := &p.Calls[0].Waiters[0], &p.Calls[1].Waiters[0], &p.Calls[2].Waiters[0]
 		prices.Timeout = dialect.EnvoyTimeout.At(p.Calls[0].At)
-		orders.Idle = dialect.EnvoyClusterIdle.At(p.Calls[1].At)
-		p.Services[orderOf(p, "orders")].IdleTimeout = dialect.EnvoyListenerIdle.At(p.Calls[1].At)
+		orders.Edit().Idle = dialect.EnvoyClusterIdle.At(p.Calls[1].At)
+		p.Services[orderOf(p, "orders")].Edit().IdleTimeout = dialect.EnvoyListenerIdle.At(p.Calls[1].At)
 		cache.Connect = dialect.EnvoyConnect.At(p.Calls[2].At)
 	})
 	var got []string

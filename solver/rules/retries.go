@@ -99,10 +99,10 @@ func (p *Pass) layerOrigin(l solver.LegID, root int32) *diag.Origin {
 	switch {
 	case w.Attempts.Set():
 		return w.Attempts.From
-	case w.Hedge.Attempts.Set():
-		return w.Hedge.Attempts.From
-	case w.Hedge.After.Set():
-		return w.Hedge.After.From
+	case w.Hedge().Attempts.Set():
+		return w.Hedge().Attempts.From
+	case w.Hedge().After.Set():
+		return w.Hedge().After.From
 	}
 	return diag.At(c.At)
 }
