@@ -192,7 +192,7 @@ func (p *allowing) call(id LegID, has room) {
 			has = to // it needs nothing, so that the SLO is met or not whatever it does
 		}
 	} else {
-		n, waits := l.planned(&p.sol.Legs[id])
+		n, waits := l.planned()
 		measured, known := p.measured(p.gr, id)
 		to = has.through(func(d model.Duration) model.Duration {
 			d = d.Div(l.Repeat).Sub(waits).Div(n)

@@ -15,7 +15,7 @@ func (s *solve) bounds() {
 func (s *solve) bound(id LegID) {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
 	t.Limit, t.Patience = l.limits()
-	t.Enforced = l.propagates&s.g.Nodes[l.To].Honors != 0
+	t.Enforced = l.enforced
 	t.CalleeBusy = s.calleeBusy(l)
 	t.Attempt = min(t.Limit, l.Connect.Add(t.CalleeBusy).Add(l.Network))
 
@@ -31,7 +31,7 @@ func (s *solve) bound(id LegID) {
 	default:
 		t.Rounds = 1
 	}
-	t.BackoffLow, t.BackoffSum = l.backoffLow, l.backoffSum
+	t.BackoffSum = l.backoffSum
 	t.Sequence = t.Patience.Mul(l.Attempts).Add(t.BackoffSum)
 	t.Uncut = t.beforeLast(l).Add(t.Attempt)
 	if l.Awaited() {
@@ -44,7 +44,6 @@ func (s *solve) bound(id LegID) {
 	case t.Patience.Finite():
 		t.Orphan = max(0, t.CalleeBusy.Sub(t.Patience))
 	}
-	t.FalseTimeout, t.FalseKnown = l.falseTimeout, l.falseKnown
 }
 
 // beforeLast is the longest time before the last attempt of a round starts.
@@ -84,15 +83,10 @@ func (l *Leg) limits() (limit, patience model.Duration) {
 // calleeBusy bounds the work on one attempt, before enforcement. A leaf's bound is that of this very call; a
 // service that assumes a default deadline stops there when the call carries none.
 func (s *solve) calleeBusy(l *Leg) model.Duration {
-	n := &s.g.Nodes[l.To]
-	busy := s.sol.Nodes[l.To].Busy
-	if n.Leaf {
-		busy = min(l.most, n.Limit)
+	if l.leaf {
+		return min(l.most, l.cut)
 	}
-	if l.propagates&model.Deadline == 0 {
-		busy = min(busy, n.deadline)
-	}
-	return busy
+	return min(s.sol.Nodes[l.To].Busy, l.cut)
 }
 
 // timesOut reports whether an attempt can last as long as its limit, connecting included, and so be retried as a
@@ -112,12 +106,9 @@ func (s *solve) mayHang(l *Leg, t *LegTimes) bool {
 func (s *solve) nodeBound(id NodeID) {
 	n, t := &s.g.Nodes[id], &s.sol.Nodes[id]
 	if n.Leaf {
-		t.Flow = model.Unknown
-		for k, in := range s.g.In(id) {
-			if k == 0 {
-				t.Flow = 0
-			}
-			t.Flow = max(t.Flow, s.g.Legs[in].most)
+		t.Flow = n.most
+		if len(s.g.In(id)) == 0 {
+			t.Flow = model.Unknown
 		}
 	} else {
 		t.Flow = n.Queue.Add(n.Local()).Add(s.g.fold(n.flowAt, func(l LegID) model.Duration { return s.sol.Legs[l].Wait }, true))

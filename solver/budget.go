@@ -9,14 +9,14 @@ func (s *solve) budgets() {
 	s.groupRoots()
 	s.legSeen, s.legGap = make([]bool, len(s.g.Legs)), make([]bool, len(s.g.Legs))
 	s.nodeSeen, s.nodeGap = make([]bool, len(s.g.Nodes)), make([]bool, len(s.g.Nodes))
-	for i := range s.sol.Legs {
+	s.g.each(len(s.g.Legs), func(i int) {
 		t := &s.sol.Legs[i]
 		t.Budget, t.BudgetBy, t.Slack, t.Given = model.Unknown, -1, model.Unknown, model.Unknown
-	}
-	for i := range s.sol.Nodes {
+	})
+	s.g.each(len(s.g.Nodes), func(i int) {
 		t := &s.sol.Nodes[i]
 		t.Received, t.ReceivedBy, t.ReceivedRoot, t.Slack = model.Unknown, -1, -1, model.Unknown
-	}
+	})
 	for _, gr := range s.groups {
 		s.needs(gr)
 		s.rootNeeds(gr)
@@ -49,6 +49,7 @@ type spending struct {
 	// funded is what requests under an SLO give, Unknown where nothing does; bare what others give.
 	funded, bare []given
 	under        []bool // requests under an SLO reach the node
+	gave         []gift // by leg, written by its caller and read by its callee
 	split        splitter
 }
 
@@ -59,53 +60,93 @@ type given struct {
 	root int32
 }
 
+// gift is what a call gives its callee.
+type gift struct {
+	time      model.Duration
+	need      Need // of one attempt, the network out
+	root      int32
+	funded    bool // a budget leads here
+	under     bool // requests under an SLO come here
+	belongsTo bool // to the group
+}
+
 func (s *solve) spend(gr *group) {
-	p := spending{solve: s, gr: gr, funded: make([]given, len(s.g.Nodes)), bare: make([]given, len(s.g.Nodes)), under: make([]bool, len(s.g.Nodes))}
-	for i := range p.funded {
-		p.funded[i] = given{model.Unknown, -1, -1}
-		p.bare[i] = p.funded[i]
+	p := spending{
+		solve: s, gr: gr, funded: make([]given, len(s.g.Nodes)), bare: make([]given, len(s.g.Nodes)),
+		under: make([]bool, len(s.g.Nodes)), gave: make([]gift, len(s.g.Legs)), split: newSplitter(s, gr),
 	}
-	p.split = newSplitter(s, gr)
+	s.g.each(len(s.g.Nodes), func(i int) { p.funded[i], p.bare[i] = nobody, nobody })
 	for _, r := range gr.roots {
 		root := &s.g.Roots[r]
 		p.needRow(root.Node, gr.node[root.Node])
 		if root.SLO != model.NoLimit {
 			time := max(0, root.SLO.Sub(root.Overhead))
 			p.under[root.Node] = true
-			p.give(p.funded, root.Node, given{time, -1, r})
+			p.funded[root.Node].tighten(given{time, -1, r})
 			p.slack(root.Node, time, gr.node[root.Node])
 		} else {
-			p.give(p.bare, root.Node, given{max(0, root.Timeout.Sub(root.Overhead)), -1, r})
+			p.bare[root.Node].tighten(given{max(0, root.Timeout.Sub(root.Overhead)), -1, r})
 		}
 	}
-	for _, n := range s.g.Order {
+	s.g.down(func(n NodeID) {
 		if gr.has(n) {
-			p.node(n)
+			p.receive(n)
+			p.hand(n)
+		}
+	})
+}
+
+// nobody gives anything.
+var nobody = given{model.Unknown, -1, -1}
+
+// tighten keeps the tightest giver; a root without any limit gives nothing.
+func (g *given) tighten(by given) {
+	if by.time.Finite() && (!g.time.Finite() || by.time < g.time) {
+		*g = by
+	}
+}
+
+// receive takes what all callers of a node give it, and keeps the least.
+func (p *spending) receive(n NodeID) {
+	t, node := &p.sol.Nodes[n], &p.g.Nodes[n]
+	for _, in := range p.g.In(n) {
+		from := &p.gave[in]
+		if !from.belongsTo {
+			continue
+		}
+		need := from.need
+		if !node.Leaf {
+			need.V = max(need.V, p.gr.node[n].V)
+		}
+		need = need.settle()
+		p.needRow(n, need)
+		p.under[n] = p.under[n] || from.under
+		switch to := (given{from.time, in, from.root}); {
+		case from.funded:
+			p.funded[n].tighten(to)
+			p.slack(n, from.time, need)
+		case from.under: // no budget leads here, but a request under an SLO does
+			p.funded[n].tighten(to)
+		default:
+			p.bare[n].tighten(to)
 		}
 	}
-}
-
-// give keeps the tightest giver; a root without any limit gives nothing.
-func (p *spending) give(to []given, n NodeID, g given) {
-	if g.time.Finite() && (!to[n].time.Finite() || g.time < to[n].time) {
-		to[n] = g
-	}
-}
-
-func (p *spending) node(n NodeID) {
-	t, node := &p.sol.Nodes[n], &p.g.Nodes[n]
-	from := p.funded[n]
-	for _, g := range []given{from, p.bare[n]} {
+	for _, g := range [...]given{p.funded[n], p.bare[n]} {
 		if g.time < t.Received {
 			t.Received, t.ReceivedBy, t.ReceivedRoot = g.time, g.by, g.root
 		}
 	}
+}
+
+// hand splits what a node has over its calls.
+func (p *spending) hand(n NodeID) {
+	node, from := &p.g.Nodes[n], p.funded[n]
 	if node.flowAt == node.flowEnd {
 		return
 	}
 	funded := from.time.Finite()
 	if funded {
-		p.split.split(node.flowAt, node.Margin.Keep(min(from.time, node.Limit).Sub(node.Local())))
+		p.split.over(node, node.Margin.Keep(min(from.time, node.Limit).Sub(node.Local())))
 	}
 	p.g.Out(n, func(l LegID) { p.leg(l, funded, from.root) })
 }
@@ -117,37 +158,22 @@ func (p *spending) leg(id LegID, funded bool, root int32) {
 	first := !p.legSeen[id]
 	p.legSeen[id] = true
 	t.One, t.Need = t.One.worst(one, first), t.Need.worst(need, first)
-	callee := p.calleeNeed(l, one)
-	p.needRow(l.To, callee)
-	p.under[l.To] = p.under[l.To] || p.under[l.From]
-	if !l.Awaited() || !funded {
-		to := p.bare
-		if p.under[l.From] {
-			to = p.funded // no budget leads here, but a request under an SLO does
+	to := gift{
+		time: t.Patience, need: Need{max(0, one.V.Sub(l.Network)), one.Known}, root: root,
+		under: p.under[l.From], belongsTo: true,
+	}
+	if l.Awaited() && funded {
+		budget := p.split.budget[id]
+		n, waits := l.planned()
+		to.time = max(0, min(budget.Div(l.Repeat).Sub(waits).Div(n).Sub(l.Network), t.Patience))
+		to.funded = true
+		if budget < t.Budget {
+			t.Budget, t.BudgetBy = budget, root
 		}
-		p.give(to, l.To, given{t.Patience, id, root})
-		t.Given = min(t.Given, t.Patience)
-		return
+		t.Slack, t.SlackKnown = least(t.Slack, t.SlackKnown, budget, need, &p.legGap[id])
 	}
-	budget := p.split.budget[id]
-	n, waits := l.planned(t)
-	time := max(0, min(budget.Div(l.Repeat).Sub(waits).Div(n).Sub(l.Network), t.Patience))
-	p.give(p.funded, l.To, given{time, id, root})
-	p.slack(l.To, time, callee)
-	if budget < t.Budget {
-		t.Budget, t.BudgetBy = budget, root
-	}
-	t.Given = min(t.Given, time)
-	t.Slack, t.SlackKnown = least(t.Slack, t.SlackKnown, budget, need, &p.legGap[id])
-}
-
-// calleeNeed is what one attempt needs of the callee, the network out.
-func (p *spending) calleeNeed(l *Leg, one Need) Need {
-	v := max(0, one.V.Sub(l.Network))
-	if !p.g.Nodes[l.To].Leaf {
-		v = max(v, p.gr.node[l.To].V)
-	}
-	return Need{v, one.Known}.settle()
+	t.Given = min(t.Given, to.time)
+	p.gave[id] = to
 }
 
 // needRow keeps what the most demanding caller needs.

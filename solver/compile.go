@@ -229,7 +229,8 @@ func (g *Graph) emit(f model.Flow) {
 	g.flow[at].end = int32(len(g.flow))
 }
 
-// index lists the legs into each node. A leg that stands in no body (a call outside every flow) is left out.
+// index lists the legs into each node, and tells legs and nodes what they ask of each other in every pass. A leg that
+// stands in no body (a call outside every flow) is left out.
 func (g *Graph) index() {
 	live := make([]bool, len(g.Legs))
 	for _, f := range g.flow {
@@ -253,7 +254,9 @@ func (g *Graph) index() {
 			to := g.Legs[l].To
 			g.inLegs[next[to]] = LegID(l)
 			next[to]++
+			g.Nodes[to].most = max(g.Nodes[to].most, g.Legs[l].most)
 		}
+		g.Legs[l].meet(&g.Nodes[g.Legs[l].To])
 	}
 }
 

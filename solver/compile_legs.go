@@ -79,7 +79,7 @@ func compileLeg(call *model.Call, id model.CallID, w int32, from, to NodeID, las
 // facts computes what the passes of Solve would otherwise look up in the plan, call by call.
 func (l *Leg) facts(call *model.Call, w *model.Waiter) {
 	l.propagates = w.Propagates.Or(0)
-	l.backoffLow, l.backoffSum = w.Backoff.Sum(l.Attempts - 1)
+	_, l.backoffSum = w.Backoff.Sum(l.Attempts - 1)
 	l.most = model.Unknown
 	l.ownPercentile = call.Percentile().Set()
 	if !l.Last {
@@ -89,6 +89,19 @@ func (l *Leg) facts(call *model.Call, w *model.Waiter) {
 	l.measured, l.hasMeasured = measured(call, call.Percentile().Or(DefaultPercentile))
 	_, patience := l.limits()
 	l.falseTimeout, l.falseKnown = falseTimeout(call, patience)
+}
+
+// meet keeps of the callee what every pass asks it for.
+func (l *Leg) meet(callee *Node) {
+	l.leaf = callee.Leaf
+	l.enforced = l.propagates&callee.Honors != 0
+	l.cut = model.NoLimit
+	if l.propagates&model.Deadline == 0 {
+		l.cut = callee.deadline
+	}
+	if l.leaf {
+		l.cut = min(l.cut, callee.Limit)
+	}
 }
 
 func fixed(call *model.Call) (f Fixed) {

@@ -138,7 +138,7 @@ func (e *explainer) need() {
 	case e.t.Need.Known == Partial:
 		label += " at least, parts being unknown"
 	}
-	n, waits := e.l.planned(e.t)
+	n, waits := e.l.planned()
 	one := e.gr.one[e.id].V
 	round := one.Mul(n).Add(waits)
 	all := func() {
@@ -338,7 +338,7 @@ func (e *explainer) received() {
 		e.time(label, e.t.Given, nil, Least, patience)
 		return
 	}
-	n, waits := e.l.planned(e.t)
+	n, waits := e.l.planned()
 	once := e.t.Budget.Div(e.l.Repeat)
 	tries := max(0, once.Sub(waits))
 	slice := tries.Div(n)

@@ -108,12 +108,12 @@ func (f *fixer) critical() []candidate {
 		out = append(out, candidate{n, -1, w * float64(f.gr.node[n].V)})
 		w /= 1 - node.Margin.Share.Float()
 		f.criticalLegs(node.flowAt, func(id LegID) {
-			l, t := &f.g.Legs[id], &f.sol.Legs[id]
+			l := &f.g.Legs[id]
 			out = append(out, candidate{n, id, w * float64(f.gr.leg[id].V)})
 			if l.Optional || !l.Awaited() {
 				return
 			}
-			attempts, _ := l.planned(t)
+			attempts, _ := l.planned()
 			if f.gr.one[id].V == l.Network.Add(f.gr.node[l.To].V) {
 				weight[l.To] += w * float64(attempts) * float64(l.Repeat)
 			}

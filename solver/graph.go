@@ -53,6 +53,7 @@ type Node struct {
 
 	hasLocal        bool           // somebody wrote Before or After
 	deadline        model.Duration // assumed where a call carries none; NoLimit for none
+	most            model.Duration // the largest bound of the latency over its calls, 0 without one
 	flowAt, flowEnd int32
 }
 
@@ -66,48 +67,58 @@ type flowNode struct {
 	end  int32
 }
 
-// Leg is one waiter of one call. Limits are NoLimit where written or by default `none`, Unknown where unset.
+// Leg is one waiter of one call. Limits are NoLimit where written or by default `none`, Unknown where unset. What one
+// pass reads stands together, and nothing is a pointer.
 type Leg struct {
 	Call     model.CallID
 	Waiter   int32 // index into the call's Waiters
 	From, To NodeID
-	Timeout  model.Duration
-	PerTry   model.Duration
-	Read     model.Duration
-	// Connect is 0 where unset: an unset connect timeout adds nothing.
-	Connect    model.Duration
-	ConnectSet bool
-	Extra      bool           // the per-try clock starts once connected
-	Pool       model.Duration // 0 where unset
+
 	// Attempts include the first; unlimited is 1<<62.
 	Attempts int64
-	Copies   int64             // hedged copies of an attempt, 1 without hedging
-	After    model.Duration    // delay between copies
-	RetryOn  model.FailureKind // statuses as one of them
-	Window   model.Duration    // NoLimit where unset
-	// MinLeft is the least time left to start an attempt, 0 where unset.
-	MinLeft  model.Duration
-	Budget   model.Fraction // retry budget, -1 where unset
 	Repeat   int64
-	FanOut   int64
 	Network  model.Duration
-	Optional bool
-	Async    bool
-	Stream   bool
-	Fixed    Fixed
+	// backoffSum is the sum of the upper bounds of all waits between attempts.
+	backoffSum model.Duration
+	measured   model.Duration // what sizes one attempt, where no root asks for another percentile
+	Optional   bool
+	Async      bool
+	Stream     bool
 	// Last is true for the innermost leg of a call, the one that the callee's latency belongs to.
-	Last bool
+	Last          bool
+	leaf          bool // the callee is one
+	hasMeasured   bool
+	ownPercentile bool
+	enforced      bool // what the caller propagates, the callee honours
 
-	// What the plan says further of the leg (see facts).
-	propagates             model.Propagation
-	ownPercentile          bool
-	hasMeasured            bool
-	falseKnown             bool
-	falseTimeout           float64
-	backoffLow, backoffSum model.Duration
-	most, least            model.Duration // bounds of the latency: Unknown and 0 where there is none
-	measured               model.Duration // what sizes one attempt, where no root asks for another percentile
+	Timeout model.Duration
+	PerTry  model.Duration
+	Read    model.Duration
+	// Connect is 0 where unset: an unset connect timeout adds nothing.
+	Connect    model.Duration
+	Pool       model.Duration // 0 where unset
+	Window     model.Duration // NoLimit where unset
+	most       model.Duration // bound of the latency, Unknown where there is none
+	ConnectSet bool
+	Extra      bool              // the per-try clock starts once connected
+	RetryOn    model.FailureKind // statuses as one of them
+	Fixed      Fixed
+	propagates model.Propagation
+	falseKnown bool
+
+	FanOut int64
+	Copies int64          // hedged copies of an attempt, 1 without hedging
+	After  model.Duration // delay between copies
+	// MinLeft is the least time left to start an attempt, 0 where unset.
+	MinLeft      model.Duration
+	Budget       model.Fraction // retry budget, -1 where unset
+	least        model.Duration // bound of the latency, 0 where there is none
+	cut          model.Duration // where the callee stops by itself: a deadline that it assumes, the limit of a leaf
+	falseTimeout float64
 }
+
+// FalseTimeout bounds the share of healthy attempts that the patience cuts.
+func (l *Leg) FalseTimeout() (share float64, known bool) { return l.falseTimeout, l.falseKnown }
 
 // Fixed says which of its own values a call keeps.
 type Fixed uint8

@@ -69,7 +69,7 @@ func (s *solve) needs(gr *group) {
 func (s *solve) oneNeed(gr *group, id LegID, callee Need) Need {
 	l := &s.g.Legs[id]
 	measured, known := s.measured(gr, id)
-	if known && s.g.Nodes[l.To].Leaf {
+	if known && l.leaf {
 		return Need{measured, Complete}.settle()
 	}
 	return Need{max(measured, l.Network.Add(callee.V)), callee.Known}.settle()
@@ -90,18 +90,18 @@ func (s *solve) measured(gr *group, id LegID) (model.Duration, bool) {
 
 // legNeed is what a whole call needs. Unlimited attempts need one.
 func (s *solve) legNeed(id LegID, one Need) Need {
-	l, t := &s.g.Legs[id], &s.sol.Legs[id]
+	l := &s.g.Legs[id]
 	switch {
 	case !l.Awaited():
 		return Need{0, Complete}
 	case l.Optional:
-		own := l.own(t)
+		own := l.own(&s.sol.Legs[id])
 		if !own.Finite() {
 			return Need{}
 		}
 		return Need{own, Complete}
 	}
-	n, waits := l.planned(t)
+	n, waits := l.planned()
 	return Need{one.V.Mul(n).Add(waits).Mul(l.Repeat), one.Known}.settle()
 }
 
@@ -114,11 +114,11 @@ func (l *Leg) own(t *LegTimes) model.Duration {
 }
 
 // planned gives the attempts and the back-off that a budget is made for.
-func (l *Leg) planned(t *LegTimes) (attempts int64, backoff model.Duration) {
+func (l *Leg) planned() (attempts int64, backoff model.Duration) {
 	if l.Attempts == unlimited {
 		return 1, 0
 	}
-	return l.Attempts, t.BackoffSum
+	return l.Attempts, l.backoffSum
 }
 
 // settle says "at least" for a need of which only a part is known, and nothing for one whose known parts sum to 0.

@@ -225,7 +225,7 @@ func (f *pathFinder) sensitivity(leg LegID, callee NodeID) float64 {
 	times := 1.0
 	if leg >= 0 {
 		l := &f.g.Legs[leg]
-		n, _ := l.planned(&f.sol.Legs[leg])
+		n, _ := l.planned()
 		times = float64(n) * float64(l.Repeat)
 	}
 	return times / (1 - f.g.Nodes[callee].Margin.Share.Float())

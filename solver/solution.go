@@ -53,8 +53,8 @@ type LegTimes struct {
 	Limit model.Duration
 	// Patience is how long a connected callee is waited for.
 	Patience model.Duration
-	// BackoffSum is the sum of the upper bounds of all waits between attempts, BackoffLow of the lower ones.
-	BackoffSum, BackoffLow model.Duration
+	// BackoffSum is the sum of the upper bounds of all waits between attempts.
+	BackoffSum model.Duration
 	// Attempt is the longest that one attempt can really last: min(limit, connect + busy + network).
 	Attempt model.Duration
 	// Retried is the longest that an attempt lasts which is then retried; Rounds counts the attempts that can
@@ -76,9 +76,6 @@ type LegTimes struct {
 	Stop                    model.Duration
 	Started, Full, Possible int64
 	Hang, Late, Fast        Way
-	// FalseTimeout bounds the share of healthy attempts that the patience cuts; known where FalseKnown.
-	FalseTimeout float64
-	FalseKnown   bool
 	// One is the need of one attempt as the caller sees it, Need that of the whole call.
 	One, Need Need
 	// Budget is Unknown without an SLO or for a call that nobody waits for; BudgetBy is the root that decided.

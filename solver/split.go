@@ -17,11 +17,15 @@ type ask struct {
 }
 
 func newSplitter(s *solve, gr *group) splitter {
-	p := splitter{solve: s, gr: gr, budget: make([]model.Duration, len(s.g.Legs)), ask: make([]ask, len(s.g.flow))}
-	for i := len(s.g.flow) - 1; i >= 0; i-- {
-		p.ask[i] = p.askOf(int32(i))
+	return splitter{solve: s, gr: gr, budget: make([]model.Duration, len(s.g.Legs)), ask: make([]ask, len(s.g.flow))}
+}
+
+// over splits b over a node's body.
+func (p *splitter) over(n *Node, b model.Duration) {
+	for i := n.flowEnd - 1; i >= n.flowAt; i-- {
+		p.ask[i] = p.askOf(i)
 	}
-	return p
+	p.split(n.flowAt, b)
 }
 
 // askOf needs the asks of the node's subtree, which stand behind it.

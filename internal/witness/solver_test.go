@@ -71,8 +71,10 @@ func partly(word string, v model.Duration, known solver.Knowledge) string {
 
 func (x *product) leg(l solver.LegID) {
 	id, t := x.g.LegName(l), &x.s.Legs[l]
+	_, w := x.g.CallOf(l)
+	backoffLeast, _ := w.Backoff.Sum(x.g.Legs[l].Attempts - 1)
 	for name, d := range map[string]model.Duration{
-		"attempt limit": t.Limit, "patience": t.Patience, "back-off most": t.BackoffSum, "back-off least": t.BackoffLow,
+		"attempt limit": t.Limit, "patience": t.Patience, "back-off most": t.BackoffSum, "back-off least": backoffLeast,
 		"sequence": t.Sequence, "uncut": t.Uncut, "wait": t.Wait, "busy": t.Busy, "orphan": t.Orphan,
 		"starts": t.Starts, "stop": t.Stop, "left": t.Left, "budget": t.Budget, "given": t.Given, "allowed": t.Allowed,
 		"recommended timeout": t.Recommended.Timeout, "recommended per-try": t.Recommended.PerTry,

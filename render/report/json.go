@@ -147,8 +147,8 @@ func jsonLeg(o *object, in *render.Input, id solver.LegID) {
 	jsonWay(o, "if_fails_late", &times.Late)
 	jsonWay(o, "if_fails_fast", &times.Fast)
 	jsonLatency(o, leg, call)
-	if times.FalseKnown {
-		o.number("false_timeout", times.FalseTimeout)
+	if share, known := leg.FalseTimeout(); known {
+		o.number("false_timeout", share)
 	} else {
 		o.null("false_timeout")
 	}
