@@ -14,7 +14,10 @@ func (s *solve) allowed() {
 	}
 	funded := make([]bool, len(s.g.Nodes))
 	for _, gr := range s.groups {
-		p := allowing{solve: s, gr: gr, node: make([]room, len(s.g.Nodes)), ask: newWhatIf(s, gr), seen: make([]int32, len(s.g.Nodes))}
+		p := allowing{
+			solve: s, gr: gr, node: make([]room, len(s.g.Nodes)), seen: make([]int32, len(s.g.Nodes)),
+			late: make([]bool, len(s.g.Nodes)), critical: make([]bool, len(s.g.Nodes)),
+		}
 		p.run(funded)
 	}
 	for i := range s.g.Legs {
@@ -72,7 +75,9 @@ type allowing struct {
 	*solve
 	gr   *group
 	node []room
-	ask  *whatIf
+	// late marks the nodes below a root whose need exceeds its SLO, critical those of them on which some such need rests.
+	late, critical []bool
+	asking         *whatIf // see ask
 	// seen, stamp and todo belong to rootsAbove.
 	seen  []int32
 	stamp int32
@@ -90,6 +95,8 @@ func (p *allowing) run(funded []bool) {
 			continue
 		}
 		below[root.Node] = true
+		late := p.gr.node[root.Node].V.Add(root.Overhead) > root.SLO
+		p.late[root.Node], p.critical[root.Node] = p.late[root.Node] || late, p.critical[root.Node] || late
 		has := anything
 		has.sure = max(nothing, root.SLO-root.Overhead)
 		p.give(root.Node, p.gr.node[root.Node], has)
@@ -99,22 +106,35 @@ func (p *allowing) run(funded []bool) {
 			continue
 		}
 		funded[n] = true
-		p.g.Out(n, func(l LegID) { below[p.g.Legs[l].To] = true })
 		node := &p.g.Nodes[n]
-		switch {
-		case node.flowAt == node.flowEnd:
-		default:
-			if p.shared[n] {
-				p.node[n] = p.joint(n)
-			}
-			p.flow(node.flowAt, p.node[n].through(func(d model.Duration) model.Duration {
-				if d -= node.Local(); d < 0 {
-					return nothing
-				}
-				return node.Margin.Keep(d)
-			}))
+		if node.flowAt == node.flowEnd {
+			continue
 		}
+		p.g.Out(n, func(l LegID) {
+			to := p.g.Legs[l].To
+			below[to], p.late[to] = true, p.late[to] || p.late[n]
+		})
+		if p.critical[n] {
+			p.criticalLegs(p.gr, node.flowAt, func(l LegID) { p.critical[p.g.Legs[l].To] = true })
+		}
+		if p.shared[n] {
+			p.node[n] = p.joint(n)
+		}
+		p.flow(node.flowAt, p.node[n].through(func(d model.Duration) model.Duration {
+			if d -= node.Local(); d < 0 {
+				return nothing
+			}
+			return node.Margin.Keep(d)
+		}))
 	}
+}
+
+// ask answers questions about the group; most plans have none.
+func (p *allowing) ask() *whatIf {
+	if p.asking == nil {
+		p.asking = newWhatIf(p.solve, p.gr)
+	}
+	return p.asking
 }
 
 // give keeps the tightest room of a node. For what stands below a leaf, what the leaf itself needs may be unknown.
@@ -218,7 +238,11 @@ func (p *allowing) set(id LegID, allowed model.Duration) {
 // needs now each path by itself gives an upper bound, since the others only take more; below it they take less.
 func (p *allowing) joint(n NodeID) room {
 	has, now := p.node[n], p.gr.node[n]
-	if min(has.sure, has.doubtful) < now.V || has.doubt && now.Known != Complete && p.decides(n) {
+	if p.late[n] && !p.critical[n] {
+		// A need that exceeds its SLO does not rest on this node, and would whatever became of it.
+		has = anything
+		has.sure = nothing
+	} else if min(has.sure, has.doubtful) < now.V || has.doubt && now.Known != Complete && p.decides(n) {
 		has = p.roomUnder(n)
 	} else {
 		has.sure = p.most(n, has.sure, true)
@@ -232,9 +256,9 @@ func (p *allowing) joint(n NodeID) room {
 
 // decides reports whether some root would be known in full if the node were.
 func (p *allowing) decides(n NodeID) (known bool) {
-	p.ask.ask(func() {
-		for _, at := range p.ask.touched {
-			known = known || len(p.ask.roots[at]) > 0 && p.ask.node[at].Known == Complete
+	p.ask().ask(func() {
+		for _, at := range p.ask().touched {
+			known = known || len(p.ask().roots[at]) > 0 && p.ask().node[at].Known == Complete
 		}
 	}, change{leg: -1, node: n, what: setNode, value: 1})
 	return known
@@ -253,16 +277,16 @@ func (p *allowing) most(n NodeID, top model.Duration, sure bool) model.Duration 
 // over is by how much a root of that kind exceeds its SLO, at most, when a node needs x.
 func (p *allowing) over(n NodeID, x model.Duration, sure bool) model.Duration {
 	over := -model.Unknown / 2
-	p.ask.apply(change{leg: -1, node: n, what: setNode, value: x})
-	for _, at := range p.ask.touched {
-		for _, r := range p.ask.roots[at] {
-			need, slo := p.ask.rootNeed(r), p.g.Roots[r].SLO
+	p.ask().apply(change{leg: -1, node: n, what: setNode, value: x})
+	for _, at := range p.ask().touched {
+		for _, r := range p.ask().roots[at] {
+			need, slo := p.ask().rootNeed(r), p.g.Roots[r].SLO
 			if slo != model.NoLimit && (need.Known == Complete) == sure {
 				over = max(over, need.V-slo)
 			}
 		}
 	}
-	p.ask.undo()
+	p.ask().undo()
 	return over
 }
 
@@ -270,11 +294,11 @@ func (p *allowing) over(n NodeID, x model.Duration, sure bool) model.Duration {
 func (p *allowing) roomUnder(n NodeID) room {
 	roots := p.rootsAbove(n)
 	first := make([]Need, len(roots))
-	p.ask.apply(change{leg: -1, node: n, what: setNode, value: 1})
+	p.ask().apply(change{leg: -1, node: n, what: setNode, value: 1})
 	for i, r := range roots {
-		first[i] = p.ask.rootNeed(r)
+		first[i] = p.ask().rootNeed(r)
 	}
-	p.ask.undo()
+	p.ask().undo()
 	has := anything
 	for i, r := range roots {
 		if first[i].V > p.g.Roots[r].SLO {
@@ -285,7 +309,7 @@ func (p *allowing) roomUnder(n NodeID) room {
 	for i, r := range roots {
 		slo, under := p.g.Roots[r].SLO, anything
 		over := func(x model.Duration) model.Duration {
-			return p.ask.root(r, change{leg: -1, node: n, what: setNode, value: x}).V - slo
+			return p.ask().root(r, change{leg: -1, node: n, what: setNode, value: x}).V - slo
 		}
 		if over(slo+1) > 0 {
 			under.sure = max(nothing, most(slo+1, over))
@@ -304,7 +328,7 @@ func (p *allowing) rootsAbove(n NodeID) []int32 {
 	p.seen[n] = p.stamp
 	todo, roots := append(p.todo[:0], n), []int32{}
 	for i := 0; i < len(todo); i++ {
-		for _, r := range p.ask.roots[todo[i]] {
+		for _, r := range p.ask().roots[todo[i]] {
 			if p.g.Roots[r].SLO != model.NoLimit {
 				roots = append(roots, r)
 			}

@@ -50,9 +50,7 @@ func (s *solve) eachRoot(w *weights) {
 	for b := 0; b < blocks; b += len(passes) {
 		at := passes[:min(len(passes), blocks-b)]
 		together(len(at), func(i int) { at[i].run((b + i) * lanes) })
-		for i := range at {
-			at[i].take()
-		}
+		s.takeAll(at)
 	}
 }
 
@@ -328,16 +326,38 @@ func (p *rootPass) hand(n NodeID) {
 	})
 }
 
-// take keeps what the passes found where it is the worst so far, and clears it.
-func (p *rootPass) take() {
-	for _, n := range p.nodes {
-		for k := range p.roots {
-			if p.x[n][k].paths > 0 {
-				p.s.take(n, int32(p.first+k), &p.x[n][k])
-			}
-		}
-		p.x[n], p.seen[n] = reached{}, false
+// takeAll keeps what passes found, each node in the order of the roots.
+func (s *solve) takeAll(passes []rootPass) {
+	found := 0
+	for i := range passes {
+		found += len(passes[i].nodes)
 	}
+	if found > len(s.g.Nodes)/8 {
+		s.g.each(len(s.g.Nodes), func(n int) {
+			for i := range passes {
+				passes[i].take(NodeID(n))
+			}
+		})
+		return
+	}
+	for i := range passes {
+		for _, n := range passes[i].nodes {
+			passes[i].take(n)
+		}
+	}
+}
+
+// take keeps what the pass found of a node where it is the worst so far, and clears it.
+func (p *rootPass) take(n NodeID) {
+	if !p.seen[n] {
+		return
+	}
+	for k := range p.roots {
+		if p.x[n][k].paths > 0 {
+			p.s.take(n, int32(p.first+k), &p.x[n][k])
+		}
+	}
+	p.x[n], p.seen[n] = reached{}, false
 }
 
 // enter sends the root's own attempts: one after the other, none after the client gave up.

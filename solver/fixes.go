@@ -107,7 +107,7 @@ func (f *fixer) critical() []candidate {
 		delete(weight, n)
 		out = append(out, candidate{n, -1, w * float64(f.gr.node[n].V)})
 		w /= 1 - node.Margin.Share.Float()
-		f.criticalLegs(node.flowAt, func(id LegID) {
+		f.criticalLegs(f.gr, node.flowAt, func(id LegID) {
 			l := &f.g.Legs[id]
 			out = append(out, candidate{n, id, w * float64(f.gr.leg[id].V)})
 			if l.Optional || !l.Awaited() {
@@ -121,24 +121,6 @@ func (f *fixer) critical() []candidate {
 	}
 	slices.SortStableFunc(out, func(a, b candidate) int { return -cmp.Compare(a.gain, b.gain) })
 	return out[:min(len(out), maxFixCandidates)]
-}
-
-// criticalLegs visits the legs that a body's need rests on: all of a sequence, the longest beside others.
-func (f *fixer) criticalLegs(at int32, visit func(LegID)) {
-	n := &f.g.flow[at]
-	if n.kind == model.One {
-		if f.gr.leg[n.leg].V > 0 {
-			visit(n.leg)
-		}
-		return
-	}
-	need := func(i int32) model.Duration { return f.foldNeed(i, func(l LegID) Need { return f.gr.leg[l] }).V }
-	longest := need(at)
-	for i := at + 1; i < n.end; i = f.g.flow[i].end {
-		if n.kind.Sums(false) || need(i) == longest {
-			f.criticalLegs(i, visit)
-		}
-	}
 }
 
 // try books a change with the need that follows from it.

@@ -178,3 +178,21 @@ func (s *solve) foldNeed(at int32, of func(LegID) Need) Need {
 	}
 	return total
 }
+
+// criticalLegs visits the legs that a body's need rests on: all of a sequence, the longest beside others.
+func (s *solve) criticalLegs(gr *group, at int32, visit func(LegID)) {
+	n := &s.g.flow[at]
+	if n.kind == model.One {
+		if gr.leg[n.leg].V > 0 {
+			visit(n.leg)
+		}
+		return
+	}
+	need := func(i int32) model.Duration { return s.foldNeed(i, func(l LegID) Need { return gr.leg[l] }).V }
+	longest := need(at)
+	for i := at + 1; i < n.end; i = s.g.flow[i].end {
+		if n.kind.Sums(false) || need(i) == longest {
+			s.criticalLegs(gr, i, visit)
+		}
+	}
+}
