@@ -162,8 +162,8 @@ func (f *pathFinder) length(up *prefix, leg LegID, v model.Duration) model.Durat
 
 // node is what the caller of a leg needs if the leg needs v, and is the longest wherever it runs beside others.
 func (f *pathFinder) node(leg LegID, v model.Duration) model.Duration {
-	for at := f.sums.at[leg]; f.sums.up[at] >= 0; at = f.sums.up[at] {
-		up := f.sums.up[at]
+	for at := f.sums.at[leg]; f.sums.base[at].up >= 0; at = f.sums.base[at].up {
+		up := f.sums.base[at].up
 		if f.g.flow[up].kind.Sums(false) {
 			v = v.Add(f.sums.base[up].v.Sub(f.sums.base[at].v))
 		}

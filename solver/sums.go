@@ -13,7 +13,6 @@ type sums struct {
 	base   []sum // by flow node
 	now    []sum
 	before []moved // what undo puts back, oldest first
-	up     []int32 // the group that an element stands in, -1 for a whole body
 	at     []int32 // by leg: its flow node
 }
 
@@ -24,6 +23,8 @@ type sum struct {
 	longest int32
 	unknown int32 // elements of a group that are not known in full
 	moved   int32 // the element of a group that moved, 0 for none, −1 for several
+	up      int32 // the group that it stands in, -1 for a whole body
+	kind    model.FlowKind
 	known   Knowledge
 }
 
@@ -33,17 +34,16 @@ type moved struct {
 }
 
 func newSums(g *Graph, leg []Need) *sums {
-	s := &sums{g: g, base: make([]sum, len(g.flow)), up: make([]int32, len(g.flow)), at: make([]int32, len(g.Legs))}
+	s := &sums{g: g, base: make([]sum, len(g.flow)), at: make([]int32, len(g.Legs))}
 	for i := len(g.flow) - 1; i >= 0; i-- {
 		f := &g.flow[i]
-		s.up[i] = -1
 		if f.kind == model.One {
 			s.at[f.leg] = int32(i)
-			s.base[i] = sum{v: leg[f.leg].V, known: leg[f.leg].Known}
+			s.base[i] = sum{v: leg[f.leg].V, up: -1, kind: model.One, known: leg[f.leg].Known}
 			continue
 		}
 		for k := int32(i) + 1; k < f.end; k = g.flow[k].end {
-			s.up[k] = int32(i)
+			s.base[k].up = int32(i)
 		}
 		s.base[i] = s.group(s.base, int32(i))
 	}
@@ -54,7 +54,7 @@ func newSums(g *Graph, leg []Need) *sums {
 // group adds a group up anew.
 func (s *sums) group(of []sum, at int32) sum {
 	f := &s.g.flow[at]
-	g := sum{longest: -1}
+	g := sum{longest: -1, up: -1, kind: f.kind}
 	for k := at + 1; k < f.end; k = s.g.flow[k].end {
 		v := of[k].v
 		switch {
@@ -93,7 +93,7 @@ func (s *sums) set(l LegID, n Need) bool {
 		}
 		s.before = append(s.before, moved{at, old})
 		s.now[at].v, s.now[at].known = n.V, n.Known
-		up := s.up[at]
+		up := old.up
 		if up < 0 {
 			return true
 		}
@@ -125,7 +125,7 @@ func (s *sums) moveIn(group, at int32, old sum, n Need) sum {
 	if n.Known != Complete {
 		g.unknown++
 	}
-	sums := s.g.flow[group].kind.Sums(false)
+	sums := g.kind.Sums(false)
 	switch {
 	case sums && g.v.Finite() && old.v.Finite() && n.V.Finite():
 		g.v = (g.v - old.v).Add(n.V)

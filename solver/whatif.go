@@ -72,7 +72,7 @@ func (w *whatIf) apply(changes ...change) {
 			w.push(c.node)
 			continue
 		}
-		w.setLeg(c.leg, w.changedLeg(c, w.gr.one[c.leg]))
+		w.setLeg(c.leg, w.changedLeg(c, &w.gr.one[c.leg]))
 	}
 	for len(w.heap) > 0 {
 		n := w.pop()
@@ -121,19 +121,19 @@ func (w *whatIf) legAbove(id LegID, callee Need, changes []change) Need {
 	one := w.oneNeed(w.gr, id, callee)
 	for i := range changes {
 		if changes[i].leg == id {
-			return w.changedLeg(&changes[i], one)
+			return w.changedLeg(&changes[i], &one)
 		}
 	}
 	return w.legNeed(id, one)
 }
 
-// changedLeg is the need of a changed leg, one of whose attempts would need one.
-func (w *whatIf) changedLeg(c *change, one Need) Need {
+// changedLeg is the need of a changed leg, one of whose attempts would need one, which is read only where it matters.
+func (w *whatIf) changedLeg(c *change, one *Need) Need {
 	switch c.what {
 	case setOne:
 		return w.legNeed(c.leg, Need{c.value, Complete})
 	case setAttempts:
-		return w.legWith(c.leg, one, c.n)
+		return w.legWith(c.leg, *one, c.n)
 	}
 	return Need{c.value, Complete}
 }
