@@ -226,12 +226,13 @@ func (w *whatIf) pop() NodeID {
 // a convex one is found in a few questions, any other by halving.
 func most(top model.Duration, over func(model.Duration) model.Duration) model.Duration {
 	lo, hi := model.Duration(0), top
-	under, above := over(lo), over(hi)
-	if under > 0 {
-		return -1
-	}
+	above := over(hi)
 	if above <= 0 {
 		return hi
+	}
+	under := over(lo)
+	if under > 0 {
+		return -1
 	}
 	for chord := true; hi-lo > 1; chord = !chord {
 		x := lo + (hi-lo)/2
