@@ -42,7 +42,7 @@ func NewWhatIf(g *Graph, sol *Solution) *WhatIf {
 	s.groupRoots()
 	w := &WhatIf{g: g}
 	for _, gr := range s.groups {
-		s.needs(gr)
+		s.needsOf(gr)
 		w.groups = append(w.groups, newWhatIf(s, gr))
 	}
 	return w

@@ -17,10 +17,14 @@ var phases = []struct {
 	{"bounds", (*solve).bounds},
 	{"ways to fail", (*solve).stops},
 	{"attempts", (*solve).attempts},
-	{"need, budget, slack", (*solve).budgets},
+	{"need", (*solve).needs},
+	{"allocate, slack", (*solve).budgets},
 	{"recommended", func(s *solve) { s.left(); s.recommend() }},
 	{"allowed", (*solve).allowed},
 }
+
+// slackPhases are those that lead to the slack.
+const slackPhases = 5
 
 // BenchmarkPhases measures each part of Solve alone. What stands behind ×pass is how many plain passes over the same
 // calls, in the order of Solve and measured in the same run, it takes.
@@ -42,6 +46,18 @@ func BenchmarkPhases(b *testing.B) {
 					m.Report()
 				})
 			}
+			b.Run("bounds to slack together", func(b *testing.B) {
+				m := fleet.Measure(b, n, pass)
+				for range b.N {
+					s := newSolve(g, Options{})
+					m.Time(func() {
+						for _, p := range phases[:slackPhases] {
+							p.run(s)
+						}
+					})
+				}
+				m.Report()
+			})
 			b.Run("all of solve", func(b *testing.B) {
 				m := fleet.Measure(b, n, pass)
 				for range b.N {

@@ -2,11 +2,10 @@ package solver
 
 import "github.com/budgetplan/budgetplan/model"
 
-// budgets runs need and budget once for every percentile that a root asks for, and keeps the worst of each.
+// budgets runs the budget once for every percentile that a root asks for, and keeps the worst of each.
 // One pass serves all roots of a group: a budget only grows with what its service receives, so the least over
 // the roots is the budget of the least.
 func (s *solve) budgets() {
-	s.groupRoots()
 	s.legSeen, s.legGap = make([]bool, len(s.g.Legs)), make([]bool, len(s.g.Legs))
 	s.nodeSeen, s.nodeGap = make([]bool, len(s.g.Nodes)), make([]bool, len(s.g.Nodes))
 	s.g.each(len(s.g.Legs), func(i int) {
@@ -18,27 +17,7 @@ func (s *solve) budgets() {
 		t.Received, t.ReceivedBy, t.ReceivedRoot, t.Slack = model.Unknown, -1, -1, model.Unknown
 	})
 	for _, gr := range s.groups {
-		s.needs(gr)
-		s.rootNeeds(gr)
 		s.spend(gr)
-	}
-}
-
-func (s *solve) rootNeeds(gr *group) {
-	for _, r := range gr.roots {
-		root, t := &s.g.Roots[r], &s.sol.Roots[r]
-		need := gr.node[root.Node]
-		need.V = need.V.Add(root.Overhead)
-		t.Need = need.settle()
-		t.Slack = model.Unknown
-		if root.SLO == model.NoLimit {
-			continue
-		}
-		t.Feasible = need.V <= root.SLO
-		t.FeasibleKnown = !t.Feasible || t.Need.Known == Complete
-		if t.Need.Known != Nothing && need.V.Finite() {
-			t.Slack, t.SlackKnown = root.SLO-need.V, t.Need.Known
-		}
 	}
 }
 

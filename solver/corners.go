@@ -16,7 +16,7 @@ func CornerAt(g *Graph, sol *Solution, percentile model.Fraction) Corner {
 		percentile: percentile, every: true,
 		one: make([]Need, len(g.Legs)), leg: make([]Need, len(g.Legs)), node: make([]Need, len(g.Nodes)),
 	}
-	s.needs(gr)
+	s.needsOf(gr)
 	c := Corner{Legs: gr.leg, Roots: make([]Need, len(g.Roots))}
 	for r := range g.Roots {
 		c.Roots[r] = gr.node[g.Roots[r].Node]

@@ -92,7 +92,7 @@ func Explain(p *model.Plan, g *Graph, sol *Solution, call model.CallID, what ...
 	e := &explainer{solve: &solve{g: g, sol: sol}, plan: p}
 	e.groupRoots()
 	for _, gr := range e.groups {
-		e.needs(gr)
+		e.needsOf(gr)
 	}
 	for l := g.FirstLeg[call]; int(l) < len(g.Legs) && g.Legs[l].Call == call; l++ {
 		e.leg(l)

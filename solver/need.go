@@ -50,8 +50,17 @@ func (s *solve) groupRoots() {
 	}
 }
 
-// needs computes, callees before callers, the least time that everything needs (DESIGN.md §1, numbers.md 5–8).
-func (s *solve) needs(gr *group) {
+// needs computes every need once for every percentile that a root asks for, and what that means for the roots.
+func (s *solve) needs() {
+	s.groupRoots()
+	for _, gr := range s.groups {
+		s.needsOf(gr)
+		s.rootNeeds(gr)
+	}
+}
+
+// needsOf computes, callees before callers, the least time that everything needs (DESIGN.md §1, numbers.md 5–8).
+func (s *solve) needsOf(gr *group) {
 	s.g.up(func(n NodeID) {
 		if !gr.has(n) {
 			return
@@ -62,6 +71,24 @@ func (s *solve) needs(gr *group) {
 		})
 		gr.node[n] = s.nodeNeed(n, func(l LegID) Need { return gr.leg[l] })
 	})
+}
+
+func (s *solve) rootNeeds(gr *group) {
+	for _, r := range gr.roots {
+		root, t := &s.g.Roots[r], &s.sol.Roots[r]
+		need := gr.node[root.Node]
+		need.V = need.V.Add(root.Overhead)
+		t.Need = need.settle()
+		t.Slack = model.Unknown
+		if root.SLO == model.NoLimit {
+			continue
+		}
+		t.Feasible = need.V <= root.SLO
+		t.FeasibleKnown = !t.Feasible || t.Need.Known == Complete
+		if t.Need.Known != Nothing && need.V.Finite() {
+			t.Slack, t.SlackKnown = root.SLO-need.V, t.Need.Known
+		}
+	}
 }
 
 // oneNeed is what one attempt needs: the larger of the measured latency with headroom, and network time plus what

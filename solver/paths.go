@@ -37,7 +37,7 @@ func Paths(g *Graph, sol *Solution, r int32, k int) []Path {
 	for _, gr := range s.groups {
 		for _, own := range gr.roots {
 			if own == r {
-				s.needs(gr)
+				s.needsOf(gr)
 				f := pathFinder{solve: s, gr: gr, root: r, sums: newSums(g, gr.leg)}
 				return f.longest(k)
 			}

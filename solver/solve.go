@@ -16,6 +16,7 @@ func Solve(g *Graph, o Options) *Solution {
 	s.bounds()
 	s.stops()
 	s.attempts()
+	s.needs()
 	s.budgets()
 	s.left()
 	s.recommend()

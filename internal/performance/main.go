@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -57,7 +59,7 @@ calls, eight entrypoints. Nothing in the tests asserts a time. To measure again:
 
     go test -run - -bench . -benchtime 3x -timeout 1h ./internal/fleet ./solver | go run ./internal/performance > docs/performance.md
 
-**×pass** says how many plain sweeps over the same calls, measured in the same run, a step takes: it compares machines, and
+**growth** is the time a call over that at a tenth of the calls: 1 is linear. **×pass** says how many plain sweeps over the same calls, measured in the same run, a step takes: it compares machines, and
 runs on a busy one, better than a time does.
 `
 
@@ -67,10 +69,34 @@ var tables = []struct {
 	bench []string
 	units []string
 }{
-	{"Parts of a run", []string{"Stages", "Phases"}, []string{"ms", "ns/call", "B/call", "×pass"}},
+	{"Parts of a run", []string{"Stages", "Phases"}, []string{"ms", "ns/call", "growth", "B/call", "×pass"}},
 	{"What if one call needed 1 ms more", []string{"WhatIf"}, []string{"ns-median", "ns-p99", "allocs/op"}},
 	{"Memory that stays, in bytes a call", []string{"Stages"}, []string{"B/call-model", "B/call-graph", "B/call-solution"}},
 	{"The whole command", []string{"Process"}, []string{"ms", "ms-cpu", "MB-binary"}},
+}
+
+// bySteps puts the sizes of one step behind each other, steps in the order of their first mention, and adds how its time
+// a call grows from one size to the next.
+func bySteps(results []result) []result {
+	first := map[string]int{}
+	for i, r := range results {
+		if _, seen := first[r.bench+r.step]; !seen {
+			first[r.bench+r.step] = i
+		}
+	}
+	slices.SortStableFunc(results, func(a, b result) int { return first[a.bench+a.step] - first[b.bench+b.step] })
+	for i := 1; i < len(results); i++ {
+		was, now := results[i-1], results[i]
+		if was.bench+was.step != now.bench+now.step {
+			continue
+		}
+		before, err := strconv.ParseFloat(was.metrics["ns/call"], 64)
+		after, err2 := strconv.ParseFloat(now.metrics["ns/call"], 64)
+		if err == nil && err2 == nil && before > 0 {
+			now.metrics["growth"] = fmt.Sprintf("%.2f", after/before)
+		}
+	}
+	return results
 }
 
 func write(w io.Writer, in io.Reader) error {
@@ -78,6 +104,7 @@ func write(w io.Writer, in io.Reader) error {
 	if err != nil {
 		return err
 	}
+	results = bySteps(results)
 	if len(results) == 0 {
 		return fmt.Errorf("no benchmark in the input")
 	}

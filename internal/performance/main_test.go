@@ -8,7 +8,9 @@ import (
 func TestWrite(t *testing.T) {
 	var out strings.Builder
 	err := write(&out, strings.NewReader(`cpu: Some Processor
-BenchmarkPhases/calls=1000/need,_budget,_slack-2  	       3	        86.35 B/call	       153.4 ms	      1534 ns/call	        13.15 ×pass
+BenchmarkPhases/calls=1000/allocate,_slack-2  	       3	        86.35 B/call	       153.4 ms	      1534 ns/call	        13.15 ×pass
+BenchmarkPhases/calls=10000/bounds-2  	       3	        86.35 B/call	       2 ms	      200 ns/call	        13.15 ×pass
+BenchmarkPhases/calls=10000/allocate,_slack-2  	       3	        86.35 B/call	       30.68 ms	      3068 ns/call	        13.15 ×pass
 BenchmarkWhatIf/calls=100000-2   3   5952 ns/op   1237 ns-median   13889 ns-p99   42 B/op   0 allocs/op
 BenchmarkProcess/20_calls-2   3   12.17 MB-binary   6.827 ms   5 ms-cpu
 PASS
@@ -18,7 +20,7 @@ PASS
 	}
 	for _, want := range []string{
 		"Measured on Some Processor",
-		"| need, budget, slack | 1000 | 153.4 | 1534 | 86.35 | 13.15 |\n",
+		"| allocate, slack | 1000 | 153.4 | 1534 |  | 86.35 | 13.15 |\n| allocate, slack | 10000 | 30.68 | 3068 | 2.00 | 86.35 | 13.15 |\n",
 		"|  | 100000 | 1237 | 13889 | 0 |\n",
 		"| 20 calls |  | 6.827 | 5 | 12.17 |\n",
 	} {
