@@ -11,6 +11,8 @@ import (
 )
 
 // plain makes a key whose value is stored without its place.
+//
+//go:noinline
 func plain[T, V any](name, doc string, f form[V], at func(*T) *V) key[T] {
 	return key[T]{name: name, doc: doc, form: f.formInfo, read: func(r *reader, n *yamlsrc.Node, to *T) {
 		if v, ok := f.read(r, n); ok {

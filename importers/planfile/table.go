@@ -45,7 +45,10 @@ type exclusive struct {
 	why    string
 }
 
-// field makes a key whose value is stored as it is read, with its place.
+// field makes a key whose value is stored as it is read, with its place. Written out at each of its hundred uses, it and
+// those beside it would make the binary 100 kB larger.
+//
+//go:noinline
 func field[T, V any](name, doc string, f form[V], at func(*T) *model.Val[V]) key[T] {
 	return key[T]{name: name, doc: doc, form: f.formInfo, read: func(r *reader, n *yamlsrc.Node, to *T) {
 		if v, ok := f.read(r, n); ok {
@@ -60,6 +63,8 @@ func written[V any](r *reader, v V, n *yamlsrc.Node) model.Val[V] {
 }
 
 // custom makes a key that stores in a way of its own.
+//
+//go:noinline
 func custom[T any](name, doc string, info formInfo, read func(r *reader, n *yamlsrc.Node, to *T)) key[T] {
 	return key[T]{name: name, doc: doc, form: info, read: read}
 }
