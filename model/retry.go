@@ -59,10 +59,14 @@ func (k FailureKind) Fast() bool { return k.Late() || k.Unsent() }
 // Reaches reports whether a retry can reach the callee at all: not on `connect` and `refused` alone.
 func (k FailureKind) Reaches() bool { return k.Late() || k.Timeout() }
 
-// Late, Timeout and Unsent say of the list what they say of its kinds; a status is an answer.
-func (f Failures) Late() bool    { return f.All().Late() }
+// Late is FailureKind.Late; a status is an answer.
+func (f Failures) Late() bool { return f.All().Late() }
+
+// Timeout is FailureKind.Timeout.
 func (f Failures) Timeout() bool { return f.All().Timeout() }
-func (f Failures) Unsent() bool  { return f.All().Unsent() }
+
+// Unsent is FailureKind.Unsent.
+func (f Failures) Unsent() bool { return f.All().Unsent() }
 
 // All gives the kinds, the statuses as one of them.
 func (f Failures) All() FailureKind {

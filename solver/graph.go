@@ -130,9 +130,11 @@ const (
 	FixedAll // whatever there is
 )
 
-// Timeout and PerTry report whether the call keeps that value.
+// Timeout reports whether the call keeps its timeout.
 func (f Fixed) Timeout() bool { return f&(FixedTimeout|FixedAll) != 0 }
-func (f Fixed) PerTry() bool  { return f&(FixedPerTry|FixedAll) != 0 }
+
+// PerTry reports whether the call keeps its per-try timeout.
+func (f Fixed) PerTry() bool { return f&(FixedPerTry|FixedAll) != 0 }
 
 // Awaited reports whether the caller waits for the call: neither async nor a stream.
 func (l *Leg) Awaited() bool { return !l.Async && !l.Stream }
