@@ -6,6 +6,36 @@ import (
 	"github.com/budgetplan/budgetplan/model"
 )
 
+// lanes is how many roots one pass serves: what it reads of a call then serves them all.
+const lanes = 4
+
+// reachedBy is what one root sends to one node: a line of memory.
+type reachedBy struct {
+	configured, limited int64
+	budgeted, visits    float64
+	waited, work        model.Duration
+	start, end          model.Duration // latest start and end of any invocation
+}
+
+// mark says which roots of a pass reach a node: paths is 0 where it is not, 1, or more (2).
+type mark struct {
+	seen  bool // below some of them
+	paths [lanes]int8
+}
+
+type rootPass struct {
+	s     *solve
+	w     *weights
+	first int                // of the roots of this run
+	roots []Root             // of this run, at most lanes
+	nodes []NodeID           // below them, callers before callees
+	x     [][lanes]reachedBy // zero where no root reaches
+	marks []mark             // zero outside a run
+	// fetched is what hand reads ahead.
+	fetched int64
+	pos     []int32 // place in the topological order
+}
+
 // eachRoot runs the passes, each for several roots and as many at once as there are processors, and keeps the worst in
 // the order of the roots.
 func (s *solve) eachRoot(w *weights) {
@@ -16,69 +46,13 @@ func (s *solve) eachRoot(w *weights) {
 		pos[n] = int32(i)
 	}
 	for i := range passes {
-		passes[i] = rootPass{s: s, w: w, x: make([]reached, len(s.g.Nodes)), seen: make([]bool, len(s.g.Nodes)), pos: pos}
+		passes[i] = rootPass{s: s, w: w, x: make([][lanes]reachedBy, len(s.g.Nodes)), marks: make([]mark, len(s.g.Nodes)), pos: pos}
 	}
 	for b := 0; b < blocks; b += len(passes) {
 		at := passes[:min(len(passes), blocks-b)]
 		together(len(at), func(i int) { at[i].run((b + i) * lanes) })
-		s.takeAll(at)
+		s.take(at)
 	}
-}
-
-// reachedBy is what one root sends to one node; paths is 0 where it does not reach it.
-type reachedBy struct {
-	configured, limited int64
-	budgeted, visits    float64
-	waited, work        model.Duration
-	start, end          model.Duration // latest start and end of any invocation
-	paths               int8
-}
-
-// lanes is how many roots one pass serves: what it reads of a call then serves them all.
-const lanes = 4
-
-// reached is what the roots of a pass send to one node.
-type reached [lanes]reachedBy
-
-type rootPass struct {
-	s       *solve
-	w       *weights
-	first   int       // of the roots of this run
-	roots   []Root    // of this run, at most lanes
-	nodes   []NodeID  // below them, callers before callees
-	x       []reached // zero outside a run
-	seen    []bool    // below the roots; false outside a run
-	fetched int8      // what hand reads ahead
-	pos     []int32   // place in the topological order
-}
-
-// reach lists the nodes below the roots, callers before callees. Where they are many it stops: todo is then what stands
-// after the first root in the topological order, seen or not.
-func (p *rootPass) reach() (todo []NodeID) {
-	nodes, first := p.nodes[:0], p.pos[p.roots[0].Node]
-	for i := range p.roots {
-		n := p.roots[i].Node
-		first = min(first, p.pos[n])
-		if !p.seen[n] {
-			p.seen[n] = true
-			nodes = append(nodes, n)
-		}
-	}
-	for i := 0; i < len(nodes); i++ {
-		if len(nodes) > len(p.pos)/8 {
-			p.nodes = nodes
-			return p.s.g.Order[first:]
-		}
-		p.w.to(p.s.g, nodes[i], func(w *weight) {
-			if !p.seen[w.to] {
-				p.seen[w.to] = true
-				nodes = append(nodes, w.to)
-			}
-		})
-	}
-	slices.SortFunc(nodes, func(a, b NodeID) int { return int(p.pos[a] - p.pos[b]) })
-	p.nodes = nodes
-	return nodes
 }
 
 // run counts for the roots from first on.
@@ -91,7 +65,7 @@ func (p *rootPass) run(first int) {
 	}
 	nodes := p.nodes[:0]
 	for _, n := range todo {
-		if p.seen[n] {
+		if p.marks[n].seen {
 			nodes = append(nodes, n)
 			p.hand(n)
 		}
@@ -103,24 +77,53 @@ func (p *rootPass) run(first int) {
 	}
 }
 
+// reach lists the nodes below the roots, callers before callees. Where they are many it stops: todo is then what stands
+// after the first root in the topological order, seen or not.
+func (p *rootPass) reach() (todo []NodeID) {
+	nodes, first := p.nodes[:0], p.pos[p.roots[0].Node]
+	see := func(n NodeID) {
+		if !p.marks[n].seen {
+			p.marks[n].seen = true
+			nodes = append(nodes, n)
+		}
+	}
+	for i := range p.roots {
+		first = min(first, p.pos[p.roots[i].Node])
+		see(p.roots[i].Node)
+	}
+	for i := 0; i < len(nodes); i++ {
+		if len(nodes) > len(p.pos)/8 {
+			p.nodes = nodes
+			return p.s.g.Order[first:]
+		}
+		p.w.to(p.s.g, nodes[i], func(w *weight) { see(w.to) })
+	}
+	slices.SortFunc(nodes, func(a, b NodeID) int { return int(p.pos[a] - p.pos[b]) })
+	p.nodes = nodes
+	return nodes
+}
+
 // hand gives a node's callees what its requests send them.
 func (p *rootPass) hand(n NodeID) {
-	g, from := p.s.g, &p.x[n]
+	g, from, paths := p.s.g, &p.x[n], p.marks[n].paths
 	for k := range p.roots {
 		t := &p.s.sol.Roots[p.first+k]
 		t.WorkEnds = max(t.WorkEnds, from[k].end)
 	}
-	// Asking for all of them first lets the processor fetch them at the same time.
+	// Asking for all callees first lets the processor fetch them at the same time.
 	g.Out(n, func(l LegID) {
 		to := &p.x[p.w.last[l].to]
-		p.fetched |= to[0].paths | to[lanes/2].paths | to[lanes-1].paths
+		for k := range to {
+			p.fetched |= to[k].limited
+		}
 	})
 	p.w.to(g, n, func(w *weight) {
-		p.seen[w.to] = true
-		to := &p.x[w.to]
+		to, m := &p.x[w.to], &p.marks[w.to]
+		m.seen = true
 		for k := range p.roots {
-			if from[k].paths > 0 {
+			if paths[k] > 0 {
 				to[k].add(&from[k], w)
+				m.paths[k] = min(2, m.paths[k]+paths[k]*w.paths)
 			}
 		}
 	})
@@ -128,15 +131,15 @@ func (p *rootPass) hand(n NodeID) {
 		last := &p.w.last[l]
 		to := &p.x[last.to]
 		for k := range p.roots {
-			if from[k].paths > 0 {
+			if paths[k] > 0 {
 				to[k].later(last.after(&from[k]))
 			}
 		}
 	})
 }
 
-// takeAll keeps what passes found, each node in the order of the roots.
-func (s *solve) takeAll(passes []rootPass) {
+// take keeps what passes found, each node in the order of the roots.
+func (s *solve) take(passes []rootPass) {
 	found := 0
 	for i := range passes {
 		found += len(passes[i].nodes)
@@ -156,17 +159,22 @@ func (s *solve) takeAll(passes []rootPass) {
 	}
 }
 
-// take keeps what the pass found of a node where it is the worst so far, and clears it.
+// take keeps what the pass found of a node where it is the worst so far, and clears it for the next run.
 func (p *rootPass) take(n NodeID) {
-	if !p.seen[n] {
+	if !p.marks[n].seen {
 		return
 	}
+	again := p.first+lanes < len(p.s.g.Roots)
 	for k := range p.roots {
-		if p.x[n][k].paths > 0 {
-			p.s.take(n, int32(p.first+k), &p.x[n][k])
+		if paths := p.marks[n].paths[k]; paths > 0 {
+			p.s.worst(n, int32(p.first+k), &p.x[n][k])
+			p.s.shared[n] = p.s.shared[n] || paths > 1
+			if again {
+				p.x[n][k] = reachedBy{}
+			}
 		}
 	}
-	p.x[n], p.seen[n] = reached{}, false
+	p.marks[n] = mark{}
 }
 
 // enter sends the root's own attempts: one after the other, none after the client gave up.
@@ -175,7 +183,8 @@ func (p *rootPass) enter(k int) {
 	busy := p.s.sol.Nodes[root.Node].Busy
 	x := &p.x[root.Node][k]
 	x.configured, x.limited = saturate(root.Attempts), saturate(root.Attempts)
-	x.budgeted, x.visits, x.paths = float64(x.configured), 1, 1
+	x.budgeted, x.visits = float64(x.configured), 1
+	p.marks[root.Node].paths[k] = 1
 	x.start = min(root.Overhead.Add(busy.Mul(root.Attempts-1)), root.Timeout)
 	x.end = x.start.Add(busy)
 }
@@ -187,7 +196,6 @@ func (x *reachedBy) add(from *reachedBy, w *weight) {
 	x.visits = min(x.visits+from.visits*w.visits, float64(MaxCount))
 	x.waited = x.waited.Add(w.waited.Mul(from.limited))
 	x.work = x.work.Add(w.work.Mul(from.limited))
-	x.paths = min(2, x.paths+from.paths*w.paths)
 }
 
 // after gives the latest start and end of the work under a caller's latest invocation.
@@ -205,8 +213,8 @@ func (x *reachedBy) later(start, end model.Duration) {
 	x.start, x.end = max(x.start, start), max(x.end, end)
 }
 
-// take keeps the worst over all roots, and says which root it was.
-func (s *solve) take(n NodeID, root int32, x *reachedBy) {
+// worst keeps the worst over all roots, and says which root it was.
+func (s *solve) worst(n NodeID, root int32, x *reachedBy) {
 	t, rate := &s.sol.Nodes[n], s.g.Roots[root].Rate
 	if x.configured > t.Attempts.Configured {
 		t.AttemptsRoot = root
@@ -223,8 +231,5 @@ func (s *solve) take(n NodeID, root int32, x *reachedBy) {
 		t.Offered += rate * min(float64(x.limited), x.budgeted)
 	} else {
 		t.Touched++
-	}
-	if x.paths > 1 {
-		s.shared[n] = true
 	}
 }

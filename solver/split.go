@@ -64,10 +64,10 @@ func (p *splitter) askOfCall(id LegID) ask {
 	if !l.Awaited() {
 		return ask{absent: true}
 	}
-	own := l.own(t)
 	if need := p.gr.leg[id]; need.Known == Complete && !p.fixed(id) {
 		return ask{time: need.V}
 	}
+	own := l.own(t)
 	return ask{time: own, open: !own.Finite()}
 }
 

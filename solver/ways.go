@@ -16,8 +16,8 @@ func (s *solve) stops() {
 		t.Told = model.NoLimit
 		if !isRoot[n] && len(in) > 0 {
 			t.Told = 0
-			for _, l := range in {
-				t.Told = max(t.Told, s.told(l))
+			for i := 0; i < len(in) && t.Told != model.NoLimit; i++ {
+				t.Told = max(t.Told, s.told(in[i]))
 			}
 		}
 		before := s.g.Nodes[n].Before
@@ -35,10 +35,10 @@ func (s *solve) stops() {
 
 // told is the deadline that a call tells its callee: NoLimit where it is not enforced.
 func (s *solve) told(l LegID) model.Duration {
-	t := &s.sol.Legs[l]
-	if !t.Enforced {
+	if !s.g.Legs[l].enforced {
 		return model.NoLimit
 	}
+	t := &s.sol.Legs[l]
 	return min(t.Patience, t.Stop)
 }
 
