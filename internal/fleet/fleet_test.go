@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/importers/merge"
 	"github.com/budgetplan/budgetplan/importers/planfile"
@@ -92,16 +94,32 @@ func stages(b *testing.B, n int) {
 		})
 	}
 	f := fleet.New(n, 1)
+	text := f.YAML()
+	var fragment *model.Fragment
+	read := func(src *importers.Source) { fragment, _ = planfile.Importer.Import(src) }
+	source := func() *importers.Source { return &importers.Source{File: "fleet.yaml", Bytes: text} }
+	stage("read", func(m *fleet.Meter) { m.Time(func() { read(source()) }) })
 	if n <= 100_000 {
-		yaml := f.YAML()
-		var fragment *model.Fragment
-		read := func() { fragment, _ = planfile.Importer.Import(&importers.Source{File: "fleet.yaml", Bytes: yaml}) }
-		stage("read", func(m *fleet.Meter) { m.Time(read) })
+		stage("read: the YAML library alone", func(m *fleet.Meter) {
+			m.Time(func() {
+				var doc yaml.Node
+				if err := yaml.Unmarshal(text, &doc); err != nil {
+					b.Fatal(err)
+				}
+			})
+		})
+		stage("read: text to nodes", func(m *fleet.Meter) { m.Time(func() { source().YAML() }) })
+		stage("read: nodes to plan", func(m *fleet.Meter) {
+			src := source()
+			src.YAML()
+			m.Time(func() { read(src) })
+		})
 		stage("merge", func(m *fleet.Meter) {
-			read() // a merge takes its fragments over
+			read(source()) // a merge takes its fragments over
 			m.Time(func() { merge.Plan([]*model.Fragment{fragment}) })
 		})
 	}
+	text, fragment = nil, nil
 	empty := heap()
 	p := f.Plan()
 	planned := heap()
