@@ -225,11 +225,11 @@ func ParseDuration(text string) (Duration, error) {
 		total, s = days, s[i+1:]
 	}
 	if s != "" {
-		if _, err := strconv.ParseFloat(s, 64); err == nil {
-			return 0, fmt.Errorf("`%s` has no unit, write `%sms` or `%ss`", text, text, text)
-		}
 		d, err := parseGo(s)
 		if err != nil {
+			if _, bad := strconv.ParseFloat(s, 64); bad == nil {
+				return 0, fmt.Errorf("`%s` has no unit, write `%sms` or `%ss`", text, text, text)
+			}
 			return 0, fmt.Errorf("`%s` %w", text, err)
 		}
 		total = total.Add(d)

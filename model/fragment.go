@@ -1,6 +1,10 @@
 package model
 
-import "github.com/budgetplan/budgetplan/model/diag"
+import (
+	"slices"
+
+	"github.com/budgetplan/budgetplan/model/diag"
+)
 
 // Fragment is any subset of a plan, as one source yields it. Its ids index its own tables; merge joins
 // fragments by service name.
@@ -62,13 +66,26 @@ func (f *Fragment) Has(name string) bool {
 	return false
 }
 
+// Expect makes room for so many more services and calls.
+func (f *Fragment) Expect(services, calls int) {
+	f.Services = slices.Grow(f.Services, services)
+	f.Calls = slices.Grow(f.Calls, calls)
+	if f.index == nil {
+		f.reindex(services)
+	}
+}
+
+func (f *Fragment) reindex(more int) {
+	f.index = make(map[string]ServiceID, len(f.Services)+more)
+	for i := range f.Services {
+		f.index[f.Services[i].Name] = ServiceID(i)
+	}
+}
+
 // Service finds or adds a service by name and gives its id in the fragment.
 func (f *Fragment) Service(name string, at diag.Span) ServiceID {
 	if f.index == nil {
-		f.index = make(map[string]ServiceID, len(f.Services)+1)
-		for i := range f.Services {
-			f.index[f.Services[i].Name] = ServiceID(i)
-		}
+		f.reindex(1)
 	}
 	id, ok := f.index[name]
 	if !ok {

@@ -2,7 +2,6 @@ package planfile
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
@@ -62,8 +61,11 @@ func (r *reader) flow(n *yamlsrc.Node, kind model.FlowKind, from string) model.F
 		r.wrongShape(n, flowForm.takes)
 		return f
 	}
-	for _, item := range n.Items() {
+	for i, item := range n.Items() {
 		if g, ok := r.element(item, from); ok {
+			if f.Of == nil {
+				f.Of = make([]model.Flow, 0, len(n.Items())-i)
+			}
 			f.Of = append(f.Of, g)
 		}
 	}
@@ -72,6 +74,7 @@ func (r *reader) flow(n *yamlsrc.Node, kind model.FlowKind, from string) model.F
 
 // element reads a name, a call or a group. What is none of these is told and left out.
 func (r *reader) element(n *yamlsrc.Node, from string) (f model.Flow, ok bool) {
+	callee := n.Get("call")
 	switch {
 	case n.Broken():
 		return f, false
@@ -80,38 +83,40 @@ func (r *reader) element(n *yamlsrc.Node, from string) (f model.Flow, ok bool) {
 		if !ok {
 			return f, false
 		}
-		return r.call(from, to, n, nil), true
+		return r.addCall(from, to, n, nil), true
 	case n.Kind() != yamlsrc.Map:
 		r.wrongShape(n, "calls and groups as its elements")
 		return f, false
-	case n.Get("call") != nil:
+	case callee != nil:
 		outer := r.key
 		r.key = "call"
-		to, ok := name.read(r, n.Get("call"))
+		to, ok := name.read(r, callee)
 		r.key = outer
 		if !ok {
 			to = "" // read on, for what else there is to tell
 		}
-		f = r.call(from, to, n.Get("call"), n)
+		f = r.addCall(from, to, callee, n)
 		return f, ok
 	}
 	return r.group(n, from)
 }
 
-// call reads one call; keys is nil for a name alone, and a call to nobody is read and dropped.
-func (r *reader) call(from, to string, callee, keys *yamlsrc.Node) model.Flow {
-	at := callee.Span()
-	c := model.Call{At: at, Waiters: []model.Waiter{{At: at}}}
+// addCall reads one call; keys is nil for a name alone, and a call to nobody is read and dropped.
+func (r *reader) addCall(from, to string, callee, keys *yamlsrc.Node) model.Flow {
+	at, id := callee.Span(), len(r.frag.Calls)
+	r.frag.Calls = append(r.frag.Calls, model.Call{At: at, Waiters: r.waiters.take()})
+	c := &r.frag.Calls[id] // no other call is added meanwhile
+	c.Waiters[0].At = at
 	if keys != nil {
-		r.within(strings.TrimSuffix(from+"/"+to, "/"), func() { callTable.read(r, keys, &c) })
+		r.within(subject{from, to}, func() { callTable.read(r, keys, c) })
 	}
 	if to == "" {
+		r.frag.Calls = r.frag.Calls[:id]
 		return model.Flow{}
 	}
-	r.tellApart(from, to, &c)
-	c.From, c.To = r.frag.Service(from, at), r.frag.Service(to, at)
-	r.frag.Calls = append(r.frag.Calls, c)
-	return model.Flow{Kind: model.One, Call: model.CallID(len(r.frag.Calls) - 1)}
+	r.tellApart(from, to, c)
+	c.From, c.To = r.id, r.frag.Service(to, at)
+	return model.Flow{Kind: model.One, Call: model.CallID(id)}
 }
 
 // tellApart reports two calls that have one id.
@@ -121,7 +126,7 @@ func (r *reader) tellApart(from, to string, c *model.Call) {
 	}
 	id := from + "/" + to + ":" + c.Name().V
 	if first, known := r.calls[id]; known {
-		r.within(id, func() {
+		r.within(subject{name: id}, func() {
 			r.duplicate(c.Name().Span(), fmt.Sprintf("`%s` calls `%s` twice under the name `%s`", from, to, c.Name().V), first)
 		})
 		return

@@ -70,14 +70,44 @@ var (
 	positiveSchema = object{"type": "string", "minLength": 1, "pattern": durationPattern, "not": object{"pattern": zeroPattern}}
 )
 
-func isNumber(n *yamlsrc.Node) bool { return !n.Quoted() && numberText.MatchString(n.Text()) }
+func isNumber(n *yamlsrc.Node) bool { return !n.Quoted() && isNumeral(n.Text()) }
 
 func isBool(n *yamlsrc.Node) bool {
 	return !n.Quoted() && (n.Text() == "true" || n.Text() == "false")
 }
 
-// numberText are the numbers that YAML and JSON agree on.
-var numberText = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+// isNumeral recognises the numbers that YAML and JSON agree on: -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
+func isNumeral(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	whole := digits(s)
+	if whole == 0 || whole > 1 && s[0] == '0' {
+		return false
+	}
+	s = s[whole:]
+	if rest, found := strings.CutPrefix(s, "."); found {
+		n := digits(rest)
+		if n == 0 {
+			return false
+		}
+		s = rest[n:]
+	}
+	if s == "" || s[0] != 'e' && s[0] != 'E' {
+		return s == ""
+	}
+	if s = s[1:]; s != "" && (s[0] == '+' || s[0] == '-') {
+		s = s[1:]
+	}
+	return s != "" && digits(s) == len(s)
+}
+
+// digits counts the digits that a text begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}
 
 func parseDuration(n *yamlsrc.Node) (model.Duration, *problem) {
 	d, err := model.ParseDuration(n.Text())
@@ -192,7 +222,7 @@ var boolean = scalar(formInfo{
 func number(n *yamlsrc.Node) (float64, *problem) {
 	if !isNumber(n) {
 		help := "write digits, without quotes"
-		if n.Quoted() && numberText.MatchString(n.Text()) {
+		if n.Quoted() && isNumeral(n.Text()) {
 			help = fmt.Sprintf("write `%s` without quotes", n.Text())
 		}
 		return 0, &problem{fmt.Sprintf("`%s` is no number", n.Text()), help}
@@ -285,7 +315,10 @@ func parseRate(n *yamlsrc.Node) (float64, *problem) {
 
 // text reads any text that is not a number.
 func text(name, takes, pattern, help string, examples ...any) form[string] {
-	re := regexp.MustCompile(pattern)
+	is := regexp.MustCompile(pattern).MatchString
+	if pattern == namePattern {
+		is = isName
+	}
 	return scalar(formInfo{
 		name: name, takes: takes, examples: examples,
 		schema: object{"type": "string", "pattern": pattern},
@@ -293,7 +326,7 @@ func text(name, takes, pattern, help string, examples ...any) form[string] {
 		switch t := n.Text(); {
 		case isNumber(n) || isBool(n):
 			return "", &problem{fmt.Sprintf("`%s` is no text", t), fmt.Sprintf("write it in quotes, `%q`, if that is meant", t)}
-		case !re.MatchString(t) || pattern == namePattern && !isName(t):
+		case !is(t):
 			return "", &problem{fmt.Sprintf("`%s` is not %s", t, takes), help}
 		}
 		return n.Text(), nil
@@ -313,7 +346,20 @@ var (
 
 // isName agrees with the schema on what a name is.
 func isName(s string) bool {
+	if s != "" && isVisible(s) {
+		return true // as names are
+	}
 	return nameText.MatchString(s) && strings.TrimFunc(s, unicode.IsSpace) == s
+}
+
+// isVisible reports whether a text is ASCII without spaces and controls.
+func isVisible(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // enum makes a form of a few words.

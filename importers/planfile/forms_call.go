@@ -285,13 +285,14 @@ func propagationOf(w string) model.Propagation {
 	return 0
 }
 
+// promise is `propagates` or `honors` in one word.
+var promise = enum("", []string{"deadline", "cancel", "nothing"}, propagationOf)
+
 var propagation = either(formInfo{
 	name: "propagation", takes: "`deadline`, `cancel`, a list of both, or `nothing`", parts: []formInfo{carried.formInfo},
 	schema:   anyOf(object{"enum": []string{"deadline", "cancel", "nothing"}}, arrayOf(carried.formInfo, 1)),
 	examples: []any{"deadline", "cancel", []any{"deadline", "cancel"}, "nothing"},
-}, func(r *reader, n *yamlsrc.Node) (model.Propagation, bool) {
-	return enum("", []string{"deadline", "cancel", "nothing"}, propagationOf).read(r, n)
-}, func(r *reader, n *yamlsrc.Node) (all model.Propagation, ok bool) {
+}, promise.read, func(r *reader, n *yamlsrc.Node) (all model.Propagation, ok bool) {
 	list, ok := listOf(carried, 1)(r, n)
 	for _, p := range list {
 		all |= p

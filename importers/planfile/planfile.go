@@ -114,7 +114,6 @@ func newReader(file string, findings []diag.Finding) *reader {
 		findings:    slices.Clip(findings),
 		homes:       homes(),
 		entrypoints: map[string]diag.Span{},
-		services:    map[string]diag.Span{},
 		calls:       map[string]diag.Span{},
 	}
 }
@@ -143,12 +142,35 @@ var homes = sync.OnceValue(func() map[string][]string {
 
 // register makes the document's services known in file order, before calls mention them.
 func (r *reader) register(doc *yamlsrc.Node) {
-	for _, p := range doc.Get("services").Pairs() {
+	services := doc.Get("services").Pairs()
+	r.frag.Expect(len(services), countCalls(services))
+	for _, p := range services {
 		if n := p.Key.Text(); p.Key.Kind() == yamlsrc.Scalar && isName(n) && !isUser(n) {
 			id := r.frag.Service(n, p.Key.Span())
 			r.frag.Services[id].Declared = true
 		}
 	}
+}
+
+// countCalls gives the most calls that the services can have, so that there is room for all.
+func countCalls(services []yamlsrc.Pair) (calls int) {
+	for _, s := range services {
+		calls += countElements(s.Value.Get("calls"))
+	}
+	return calls
+}
+
+func countElements(flow *yamlsrc.Node) (calls int) {
+	for _, item := range flow.Items() {
+		if item.Kind() == yamlsrc.Scalar || item.Get("call") != nil {
+			calls++
+			continue
+		}
+		for _, group := range item.Pairs() {
+			calls += countElements(group.Value)
+		}
+	}
+	return calls
 }
 
 func (r *reader) document(doc *yamlsrc.Node) {
@@ -173,7 +195,7 @@ func readEntrypoints(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 			return
 		}
 		e := model.Entrypoint{Name: name, At: key.Span(), Call: -1}
-		r.within(name, func() {
+		r.within(subject{name: name}, func() {
 			if first, known := r.entrypoints[name]; known {
 				r.duplicate(key.Span(), fmt.Sprintf("the entrypoint `%s` is given twice", name), first)
 				return
@@ -197,18 +219,23 @@ func readServices(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 		if value.Broken() {
 			return
 		}
-		r.within(name, func() {
-			if first, known := r.services[name]; known {
-				r.duplicate(key.Span(), fmt.Sprintf("the service `%s` is given twice", name), first)
+		r.within(subject{name: name}, func() {
+			at := key.Span()
+			id := f.Service(name, at)
+			r.id = id
+			if more := int(id) + 1 - len(r.services); more > 0 {
+				r.services = append(r.services, make([]diag.Span, more)...)
+			}
+			if first := r.services[id]; !first.Nowhere() {
+				r.duplicate(at, fmt.Sprintf("the service `%s` is given twice", name), first)
 				return
 			}
-			r.services[name] = key.Span()
-			id := f.Service(name, key.Span())
-			s := f.Services[id]
+			r.services[id] = at
+			r.service = f.Services[id]
 			if r.key = name; value.Kind() != yamlsrc.Null {
-				serviceTable.read(r, value, &s)
+				serviceTable.read(r, value, &r.service)
 			}
-			f.Services[id] = s
+			f.Services[id] = r.service
 		})
 	})
 }

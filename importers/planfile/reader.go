@@ -21,21 +21,59 @@ type reader struct {
 	frag     *model.Fragment
 	findings []diag.Finding
 	// subject is the entrypoint, service or call that is being read, key the key whose value is.
-	subject, key string
-	keyAt        diag.Span
+	subject subject
+	key     string
+	keyAt   diag.Span
 	// homes says for every key of the language whose key it is, for a key in the wrong place.
 	homes map[string][]string
-	// entrypoints and services are where each name was first defined.
-	entrypoints, services map[string]diag.Span
+	// entrypoints is where each name was first defined, services the same by id, nowhere for one that was not.
+	entrypoints map[string]diag.Span
+	services    []diag.Span
 	// calls is where each id of a named call was first given.
 	calls map[string]diag.Span
+	// service is what is being read, to be stored at id; none stands within another. It is here, since the tables would
+	// have each in the heap.
+	service model.Service
+	id      model.ServiceID
+	// origins and waiters are slabs: one allocation for many.
+	origins slab[diag.Origin]
+	waiters slab[model.Waiter]
+}
+
+// slab gives zero values out of blocks that grow.
+type slab[T any] struct {
+	free []T
+	size int
+}
+
+const largestSlab = 32
+
+// take gives a list of one, which appending copies.
+func (s *slab[T]) take() []T {
+	if len(s.free) == 0 {
+		s.size = min(largestSlab, 2*s.size+1)
+		s.free = make([]T, s.size)
+	}
+	one := s.free[:1:1]
+	s.free = s.free[1:]
+	return one
+}
+
+// subject is what findings are about. The name of a call is put together only for one.
+type subject struct{ name, callee string }
+
+func (s subject) String() string {
+	if s.callee == "" {
+		return s.name
+	}
+	return strings.TrimSuffix(s.name+"/"+s.callee, "/")
 }
 
 // problem is what is wrong with a value, and what to write instead.
 type problem struct{ fact, help string }
 
 func (r *reader) report(code *diag.Code, at diag.Span, p problem) *diag.Finding {
-	f := code.New(r.subject, at, "%s", clip(p.fact))
+	f := code.New(r.subject.String(), at, "%s", clip(p.fact))
 	f.Detail, f.Help = r.key, clip(p.help)
 	r.findings = append(r.findings, f)
 	return &r.findings[len(r.findings)-1]
@@ -105,9 +143,9 @@ func (r *reader) entries(n *yamlsrc.Node, takes string, visit func(name string, 
 }
 
 // within reads something of another subject, and comes back to this one.
-func (r *reader) within(subject string, read func()) {
+func (r *reader) within(s subject, read func()) {
 	was, key := r.subject, r.key
-	r.subject = subject
+	r.subject = s
 	read()
 	r.subject, r.key = was, key
 }

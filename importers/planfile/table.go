@@ -59,7 +59,9 @@ func field[T, V any](name, doc string, f form[V], at func(*T) *model.Val[V]) key
 
 // written makes a value of the key that is being read.
 func written[V any](r *reader, v V, n *yamlsrc.Node) model.Val[V] {
-	return model.Val[V]{V: v, From: diag.Behind(r.keyAt, n.Span())}
+	from := &r.origins.take()[0]
+	*from = *diag.Behind(r.keyAt, n.Span())
+	return model.Val[V]{V: v, From: from}
 }
 
 // custom makes a key that stores in a way of its own.
@@ -139,8 +141,11 @@ func (t *table[T]) check(r *reader, n *yamlsrc.Node) {
 	}
 	for _, x := range t.exclusive {
 		first := n.Get(x.key)
+		if first == nil {
+			continue
+		}
 		for _, name := range x.others {
-			if other := n.Get(name); first != nil && other != nil {
+			if other := n.Get(name); other != nil {
 				at := later(first, other)
 				r.report(badValue, at.Span(), problem{fmt.Sprintf("`%s` and `%s` are given together: %s", x.key, name, x.why), "keep one of the two"})
 			}
