@@ -14,14 +14,7 @@ var InvertedTimeout = &diag.Code{
 	Summary: "the callee may work longer than it is waited for, and nothing stops it",
 }
 
-var invertedTimeout = &Rule{Code: InvertedTimeout, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.invertedLeg(solver.LegID(l))
-	}
-	for r := range p.Graph.Roots {
-		p.invertedRoot(int32(r))
-	}
-}}
+var invertedTimeout = &Rule{Code: InvertedTimeout, Leg: (*Pass).invertedLeg, Root: (*Pass).invertedRoot}
 
 // inverted reports whether work of this length outlasts a wait, or ties with it. An unknown bound is neither.
 func inverted(busy, wait model.Duration) bool {
@@ -188,10 +181,13 @@ func (p *Pass) unboundedBy(busy model.Duration, n solver.NodeID) []ref {
 	if busy != model.NoLimit {
 		return nil
 	}
-	for _, l := range p.body(n).legs() {
-		if p.Graph.Legs[l].Awaited() && p.wait(l) == model.NoLimit {
-			return []ref{{code: MissingTimeout, subject: p.Graph.LegName(l)}}
-		}
-	}
-	return nil
+	return once(&p.about(n).endless, func() (first []ref) {
+		p.body(n).legs(func(l solver.LegID) bool {
+			if p.Graph.Legs[l].Awaited() && p.wait(l) == model.NoLimit {
+				first = []ref{{code: MissingTimeout, subject: p.Graph.LegName(l)}}
+			}
+			return first == nil
+		})
+		return first
+	})
 }

@@ -15,11 +15,7 @@ var AttemptsDoNotFit = &diag.Code{
 	Summary: "the attempts of a call need more time than its own timeout gives them",
 }
 
-var attemptsDoNotFit = &Rule{Code: AttemptsDoNotFit, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.attemptsFit(solver.LegID(l))
-	}
-}}
+var attemptsDoNotFit = &Rule{Code: AttemptsDoNotFit, Leg: (*Pass).attemptsFit}
 
 // attemptsFit compares what all attempts need with the timeout. One attempt needs its patience, or what the callee
 // may take where that is less; connect time is BP110's. Without a limit of an attempt's own one hang uses all of
@@ -77,7 +73,8 @@ func started(n, of int64) string {
 // perTry is the limit that one attempt has of its own, not set without one.
 func perTry(w *model.Waiter) limit {
 	var least limit
-	for _, l := range limits(w) {
+	all, n := limits(w)
+	for _, l := range all[:n] {
 		if l.key != "timeout" && (!least.Set() || l.V < least.V) {
 			least = l
 		}

@@ -14,11 +14,7 @@ var OverBudget = &diag.Code{
 	Summary: "the calls of a service may take more than the service has",
 }
 
-var overBudget = &Rule{Code: OverBudget, Run: func(p *Pass) {
-	for n := range p.Graph.Nodes {
-		p.overBudget(solver.NodeID(n))
-	}
-}}
+var overBudget = &Rule{Code: OverBudget, Node: (*Pass).overBudget}
 
 // overBudget compares the longest that a service may take with what really ends it, then with what it is given,
 // then with that less its margin. An inner waiter has no time of its own: its call is compared by BP101.
@@ -126,11 +122,12 @@ func (p *Pass) infeasibleRoot(n solver.NodeID) []ref {
 
 // deciders are the limits that decide how long a node waits.
 func (p *Pass) deciders(n solver.NodeID) []*diag.Origin {
-	var all []*diag.Origin
-	for _, l := range p.longest(p.body(n)) {
-		all = append(all, p.limiter(l))
-	}
-	return all
+	return once(&p.about(n).deciders, func() (all []*diag.Origin) {
+		for _, l := range p.longestOf(n) {
+			all = append(all, p.limiter(l))
+		}
+		return all
+	})
 }
 
 // flowNote writes what a service may take as a sum.

@@ -15,11 +15,7 @@ var MissingTimeout = &diag.Code{
 
 var missingTimeout = &Rule{
 	Code: MissingTimeout,
-	Run: func(p *Pass) {
-		for l := range p.Graph.Legs {
-			p.missing(solver.LegID(l))
-		}
-	},
+	Leg:  (*Pass).missing,
 	Default: func(d *diag.Default, n int) string {
 		verb := "are"
 		if n == 1 {

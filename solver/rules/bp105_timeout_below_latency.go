@@ -14,11 +14,9 @@ var TimeoutBelowLatency = &diag.Code{
 	Summary: "a healthy callee takes longer than it is waited for",
 }
 
-var timeoutBelowLatency = &Rule{Code: TimeoutBelowLatency, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.belowLatency(solver.LegID(l))
-		p.stopsItself(solver.LegID(l))
-	}
+var timeoutBelowLatency = &Rule{Code: TimeoutBelowLatency, Leg: func(p *Pass, l solver.LegID) {
+	p.belowLatency(l)
+	p.stopsItself(l)
 }}
 
 // stopsItself reports a callee whose own server timeout is below what it takes on a healthy day.

@@ -15,11 +15,7 @@ var InfeasibleSLO = &diag.Code{
 	Summary: "what the entrypoint needs exceeds its slo: raising a timeout will not help",
 }
 
-var infeasibleSLO = &Rule{Code: InfeasibleSLO, Run: func(p *Pass) {
-	for r := range p.Graph.Roots {
-		p.infeasible(int32(r))
-	}
-}}
+var infeasibleSLO = &Rule{Code: InfeasibleSLO, Root: (*Pass).infeasible}
 
 func (p *Pass) infeasible(r int32) {
 	root, t := &p.Graph.Roots[r], &p.Sol.Roots[r]
@@ -123,13 +119,18 @@ func (p *Pass) needText(n solver.NodeID, need solver.Need) string {
 
 // neediest is the call of a node that needs most, -1 where nothing is known of any.
 func (p *Pass) neediest(n solver.NodeID) solver.LegID {
-	worst, most := solver.LegID(-1), model.Duration(0)
-	for _, l := range p.body(n).legs() {
-		if need := p.Sol.Legs[l].Need; need.Known != solver.Nothing && need.V > most {
-			worst, most = l, need.V
-		}
+	at := &p.about(n).neediest
+	if *at == nil {
+		worst, most := solver.LegID(-1), model.Duration(0)
+		p.body(n).legs(func(l solver.LegID) bool {
+			if need := p.Sol.Legs[l].Need; need.Known != solver.Nothing && need.V > most {
+				worst, most = l, need.V
+			}
+			return true
+		})
+		*at = &worst
 	}
-	return worst
+	return **at
 }
 
 func (p *Pass) needNote(l solver.LegID) diag.Note {

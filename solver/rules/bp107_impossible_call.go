@@ -14,11 +14,7 @@ var ImpossibleCall = &diag.Code{
 	Summary: "the callee cannot answer before its caller stops waiting: no attempt can succeed",
 }
 
-var impossibleCall = &Rule{Code: ImpossibleCall, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.impossible(solver.LegID(l))
-	}
-}}
+var impossibleCall = &Rule{Code: ImpossibleCall, Leg: (*Pass).impossible}
 
 func (p *Pass) impossible(l solver.LegID) {
 	leg, t, c, w := p.call(l)
@@ -132,11 +128,20 @@ func (p *Pass) leastOf(e element) model.Duration {
 
 // leastText says what makes up the least time of a node, and where its largest part is written.
 func (p *Pass) leastText(n solver.NodeID, network model.Duration) (string, *diag.Origin) {
+	inside := note(&p.about(n).least, func() diag.Note { return p.leastInside(n) })
+	text := inside.Text
+	if network > 0 {
+		text = network.String() + " network + " + text
+	}
+	if text == "" {
+		return "", inside.At
+	}
+	return text[:len(text)-len(" + ")], inside.At
+}
+
+func (p *Pass) leastInside(n solver.NodeID) diag.Note {
 	var text string
 	var at *diag.Origin
-	if network > 0 {
-		text = network.String() + " network + "
-	}
 	local := p.Graph.Nodes[n].Local()
 	if s := p.service(n); s != nil && local > 0 {
 		at = s.Before.From
@@ -148,15 +153,13 @@ func (p *Pass) leastText(n solver.NodeID, network model.Duration) (string, *diag
 	if calls := p.leastOf(p.body(n)); calls > 0 {
 		text += calls.String() + " in its calls + "
 		var most model.Duration
-		for _, l := range p.body(n).legs() {
+		p.body(n).legs(func(l solver.LegID) bool {
 			_, _, c, _ := p.call(l)
 			if v := p.leastLeg(l); v > most && v > local && c.Latency.Least().Set() {
 				most, at = v, c.Latency.Least().From
 			}
-		}
+			return true
+		})
 	}
-	if text == "" {
-		return "", at
-	}
-	return text[:len(text)-len(" + ")], at
+	return diag.Note{Text: text, At: at}
 }

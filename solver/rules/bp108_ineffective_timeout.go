@@ -15,11 +15,7 @@ var IneffectiveTimeout = &diag.Code{
 	Summary: "a limit that never acts",
 }
 
-var ineffectiveTimeout = &Rule{Code: IneffectiveTimeout, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.ineffective(solver.LegID(l))
-	}
-}}
+var ineffectiveTimeout = &Rule{Code: IneffectiveTimeout, Leg: (*Pass).ineffective}
 
 func (p *Pass) ineffective(l solver.LegID) {
 	leg, _, _, w := p.call(l)
@@ -36,12 +32,12 @@ func (p *Pass) ineffective(l solver.LegID) {
 	if leg.Stream {
 		return
 	}
-	all := limits(w)
-	for i, lim := range all {
+	all, n := limits(w)
+	for i, lim := range all[:n] {
 		if lim.key == "timeout" {
 			continue
 		}
-		if first := sooner(all, i); first.Set() {
+		if first := sooner(all[:n], i); first.Set() {
 			p.reportIneffective(l, lim, first)
 		}
 	}

@@ -13,17 +13,16 @@ var OverriddenTimeout = &diag.Code{
 	Summary: "a waiter on the hop cuts the call before a limit that a person wrote",
 }
 
-var overriddenTimeout = &Rule{Code: OverriddenTimeout, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.overridden(solver.LegID(l))
-	}
-}}
+var overriddenTimeout = &Rule{Code: OverriddenTimeout, Leg: (*Pass).overridden}
 
 // overridden compares a leg with the waiters around it on the same call. The inner one cuts the outer when its own
 // timeout ends all of its attempts well before: within the outer's margin it is the nesting that is recommended.
 // The outer one cuts the inner whenever it is not longer; what the inner then does for nobody is BP101's.
 func (p *Pass) overridden(l solver.LegID) {
 	leg, _, c, w := p.call(l)
+	if len(c.Waiters) < 2 {
+		return
+	}
 	mine := patience(w)
 	if leg.Stream || !mine.Written() {
 		return

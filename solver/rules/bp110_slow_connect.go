@@ -16,11 +16,7 @@ var SlowConnect = &diag.Code{
 
 var slowConnect = &Rule{
 	Code: SlowConnect,
-	Run: func(p *Pass) {
-		for l := range p.Graph.Legs {
-			p.connects(solver.LegID(l))
-		}
-	},
+	Leg:  (*Pass).connects,
 	Default: func(d *diag.Default, n int) string {
 		verb := "have"
 		if n == 1 {

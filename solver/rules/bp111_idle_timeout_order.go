@@ -16,11 +16,7 @@ var IdleTimeoutOrder = &diag.Code{
 
 var idleTimeoutOrder = &Rule{
 	Code: IdleTimeoutOrder,
-	Run: func(p *Pass) {
-		for l := range p.Graph.Legs {
-			p.idleOrder(solver.LegID(l))
-		}
-	},
+	Leg:  (*Pass).idleOrder,
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("`%s` keeps idle connections for %s by itself, at least as long as their servers do: %s", d.Platform, d.Value, counted(int64(n), "call"))
 	},

@@ -16,11 +16,7 @@ var TimeoutOnStream = &diag.Code{
 
 var timeoutOnStream = &Rule{
 	Code: TimeoutOnStream,
-	Run: func(p *Pass) {
-		for l := range p.Graph.Legs {
-			p.streamTimeout(solver.LegID(l))
-		}
-	},
+	Leg:  (*Pass).streamTimeout,
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("`%s` ends a call after %s by itself, also one that streams: %s", d.Platform, d.Value, counted(int64(n), "stream"))
 	},

@@ -14,11 +14,7 @@ var BudgetExhausted = &diag.Code{
 	Summary: "nothing is left at this depth: the service receives less than its own work takes",
 }
 
-var budgetExhausted = &Rule{Code: BudgetExhausted, Run: func(p *Pass) {
-	for n := range p.Graph.Nodes {
-		p.exhausted(solver.NodeID(n))
-	}
-}}
+var budgetExhausted = &Rule{Code: BudgetExhausted, Node: (*Pass).exhausted}
 
 // spent reports whether a node receives less than its own work takes.
 func (p *Pass) spent(n solver.NodeID) bool {

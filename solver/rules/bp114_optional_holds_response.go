@@ -14,13 +14,8 @@ var OptionalHoldsResponse = &diag.Code{
 	Summary: "an optional call without a cap, or one that outlasts the required ones beside it",
 }
 
-var optionalHoldsResponse = &Rule{Code: OptionalHoldsResponse, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.uncapped(solver.LegID(l))
-	}
-	for n := range p.Graph.Nodes {
-		p.outlasting(solver.NodeID(n), p.body(solver.NodeID(n)))
-	}
+var optionalHoldsResponse = &Rule{Code: OptionalHoldsResponse, Leg: (*Pass).uncapped, Node: func(p *Pass, n solver.NodeID) {
+	p.outlasting(n, p.body(n))
 }}
 
 // uncapped reports an optional call that nothing bounds; where `none` is written BP104 does.
@@ -73,14 +68,11 @@ func (p *Pass) outlasting(n solver.NodeID, e element) {
 // optional reports whether an element has awaited calls, all of them optional.
 func (p *Pass) optional(e element) bool {
 	some := false
-	for _, l := range e.legs() {
+	return e.legs(func(l solver.LegID) bool {
 		leg := &p.Graph.Legs[l]
-		if leg.Awaited() && !leg.Optional {
-			return false
-		}
 		some = some || leg.Awaited()
-	}
-	return some
+		return !leg.Awaited() || leg.Optional
+	}) && some
 }
 
 func (p *Pass) reportOutlasting(n solver.NodeID, e element, wait model.Duration, required element, most model.Duration) {

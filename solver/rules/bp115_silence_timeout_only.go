@@ -15,11 +15,7 @@ var SilenceTimeoutOnly = &diag.Code{
 
 var silenceTimeoutOnly = &Rule{
 	Code: SilenceTimeoutOnly,
-	Run: func(p *Pass) {
-		for l := range p.Graph.Legs {
-			p.silenceOnly(solver.LegID(l))
-		}
-	},
+	Leg:  (*Pass).silenceOnly,
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("`%s` limits nothing but silence by itself: %s can drip without end", d.Platform, counted(int64(n), "answer"))
 	},

@@ -17,11 +17,7 @@ var MissingServerLimit = &diag.Code{
 
 var missingServerLimit = &Rule{
 	Code: MissingServerLimit,
-	Run: func(p *Pass) {
-		for n := range p.Plan.Services {
-			p.serverLimit(solver.NodeID(n))
-		}
-	},
+	Node: (*Pass).serverLimit,
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("`%s` sets no limit on a server's work by itself: %s may work without end", d.Platform, counted(int64(n), "service"))
 	},
@@ -38,7 +34,10 @@ var databases = map[string]string{
 // serverLimit reports a database without a limit, and any service whose limit is `none`. A service that only waits
 // for bounded calls ends with them.
 func (p *Pass) serverLimit(n solver.NodeID) {
-	node, t, s := &p.Graph.Nodes[n], &p.Sol.Nodes[n], &p.Plan.Services[n]
+	node, t, s := &p.Graph.Nodes[n], &p.Sol.Nodes[n], p.service(n)
+	if s == nil {
+		return
+	}
 	setting, database := databases[strings.ToLower(s.Kind.Or(""))]
 	open := s.ServerTimeout.Set() && s.ServerTimeout.V == model.NoLimit
 	if !open && (!database || s.ServerTimeout.Set()) || !node.Leaf && t.Busy.Finite() {

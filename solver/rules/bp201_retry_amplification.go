@@ -42,14 +42,14 @@ const counts = 16
 func runRetryAmplification(p *Pass) {
 	all, near := p.layers()
 	found := p.amplified()
-	told, work := map[diag.Origin]bool{}, 0
+	told, work := map[cause]bool{}, 0
 	for _, n := range found {
 		a := amplification{p: p, node: n, at: &p.Sol.Nodes[n]}
 		a.warning, a.error, a.limits = p.thresholds(n)
 		if l := near[n]; l >= 0 {
 			a.cause = p.layerOrigin(all[l].leg, all[l].root)
 		}
-		if cause, same := causeOf(a.cause); !same || !told[cause] {
+		if cause, same := p.causeOf(a.cause); !same || !told[cause] {
 			told[cause] = true
 			if work < detailed {
 				a.counter = solver.NewAmplifier(p.Graph, n, a.at.AttemptsRoot)

@@ -15,7 +15,7 @@ var RetryNotIdempotent = &diag.Code{
 }
 
 var retryNotIdempotent = &Rule{
-	Code: RetryNotIdempotent, Run: func(p *Pass) { p.retrying(p.executesTwice) },
+	Code: RetryNotIdempotent, Leg: retrying((*Pass).executesTwice),
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("`%s` retries by itself: %s not marked as safe to repeat", d.Platform, are(n))
 	},

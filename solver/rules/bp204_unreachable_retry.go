@@ -15,7 +15,7 @@ var UnreachableRetry = &diag.Code{
 }
 
 var unreachableRetry = &Rule{
-	Code: UnreachableRetry, Run: func(p *Pass) { p.retrying(p.unreachable) },
+	Code: UnreachableRetry, Leg: retrying((*Pass).unreachable),
 	Default: func(d *diag.Default, n int) string {
 		if n == 1 {
 			return fmt.Sprintf("`%s` retries by itself: 1 call has no time for it when its callee hangs", d.Platform)

@@ -14,7 +14,7 @@ var TimeoutNotRetried = &diag.Code{
 	Summary: "the retry conditions leave timeouts out, so the per-try timeout ends the whole call",
 }
 
-var timeoutNotRetried = &Rule{Code: TimeoutNotRetried, Run: func(p *Pass) { p.retrying(p.hardPerTry) }}
+var timeoutNotRetried = &Rule{Code: TimeoutNotRetried, Leg: retrying((*Pass).hardPerTry)}
 
 func (p *Pass) hardPerTry(l solver.LegID) {
 	leg, t, c, w := p.call(l)

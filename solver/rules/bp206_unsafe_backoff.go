@@ -15,20 +15,18 @@ var UnsafeBackoff = &diag.Code{
 }
 
 var unsafeBackoff = &Rule{
-	Code: UnsafeBackoff, Run: func(p *Pass) {
-		waited := p.tightest()
-		p.retrying(func(l solver.LegID) { p.badBackoff(l, p.backoffLimit(l, waited)) })
-	},
+	Code: UnsafeBackoff, Leg: retrying((*Pass).badBackoff),
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("`%s` retries by itself: %s without jitter, without back-off, or with too much of it", d.Platform, retry(n))
 	},
 }
 
-func (p *Pass) badBackoff(l solver.LegID, limit bound) {
+func (p *Pass) badBackoff(l solver.LegID) {
 	leg, t, _, w := p.call(l)
 	if !leg.RetryOn.Fast() && !leg.RetryOn.Timeout() {
 		return
 	}
+	limit := p.backoffLimit(l)
 	p.longRetryAfter(l, limit)
 	if limit.Finite() && !endless(leg.Attempts) && t.BackoffSum >= limit.Duration {
 		p.longWaits(l, limit)
@@ -84,6 +82,9 @@ type waiting struct {
 
 // tightest finds, for every node, who waits shortest for it; NoLimit where nobody has a limit.
 func (p *Pass) tightest() []waiting {
+	if p.waited != nil {
+		return p.waited
+	}
 	all := make([]waiting, len(p.Graph.Nodes))
 	for i := range all {
 		all[i].Duration = model.NoLimit
@@ -100,11 +101,12 @@ func (p *Pass) tightest() []waiting {
 			*at = waiting{root.Timeout.Sub(root.Overhead), solver.ByRoot, int32(r)}
 		}
 	}
+	p.waited = all
 	return all
 }
 
 // backoffLimit is the least of what stops the attempts of a leg, and of how long its caller is waited for.
-func (p *Pass) backoffLimit(l solver.LegID, waited []waiting) bound {
+func (p *Pass) backoffLimit(l solver.LegID) bound {
 	leg, t, _, w := p.call(l)
 	least := bound{Duration: t.Stop}
 	if t.Stop.Finite() {
@@ -113,7 +115,7 @@ func (p *Pass) backoffLimit(l solver.LegID, waited []waiting) bound {
 	if leg.Window.Finite() && leg.Window < least.Duration {
 		least = bound{leg.Window, fmt.Sprintf("its retry window of %s", leg.Window), w.RetryWindow().From}
 	}
-	above := waited[leg.From]
+	above := p.tightest()[leg.From]
 	has := above.Sub(p.Graph.Nodes[leg.From].Before)
 	if leg.Async || !has.Finite() || has >= least.Duration {
 		return least

@@ -14,7 +14,7 @@ var NoRetryBudget = &diag.Code{
 }
 
 var noRetryBudget = &Rule{
-	Code: NoRetryBudget, Run: func(p *Pass) { p.retrying(p.unbudgeted) },
+	Code: NoRetryBudget, Leg: retrying((*Pass).unbudgeted),
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("`%s` retries by itself, without a budget: %s", d.Platform, counted(int64(n), "call"))
 	},

@@ -15,7 +15,7 @@ var RetryOnDeadline = &diag.Code{
 	Summary: "a retry of a timeout that comes again: DEADLINE_EXCEEDED, 504, or the callee's own `server_timeout`",
 }
 
-var retryOnDeadline = &Rule{Code: RetryOnDeadline, Run: func(p *Pass) { p.retrying(p.deadlineRetried) }}
+var retryOnDeadline = &Rule{Code: RetryOnDeadline, Leg: retrying((*Pass).deadlineRetried)}
 
 func (p *Pass) deadlineRetried(l solver.LegID) {
 	leg, t, _, w := p.call(l)

@@ -15,11 +15,7 @@ var ClampedValue = &diag.Code{
 	Summary: "the platform clamps or ignores the value",
 }
 
-var clampedValue = &Rule{Code: ClampedValue, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.clamped(solver.LegID(l))
-	}
-}}
+var clampedValue = &Rule{Code: ClampedValue, Leg: (*Pass).clamped}
 
 // clamped reports what the importers kept as dead, limits aside, which are BP108's; and attempts beyond those of the
 // client that a plan names.

@@ -14,11 +14,7 @@ var UnsafeHedge = &diag.Code{
 	Summary: "hedging of a call that is not idempotent, without a cap, or earlier than p95",
 }
 
-var unsafeHedge = &Rule{Code: UnsafeHedge, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.hedged(solver.LegID(l))
-	}
-}}
+var unsafeHedge = &Rule{Code: UnsafeHedge, Leg: (*Pass).hedged}
 
 // early is the share of healthy attempts beyond which hedging is load and no remedy: those slower than p95.
 const early model.Fraction = 50_000

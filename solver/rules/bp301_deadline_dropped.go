@@ -15,13 +15,9 @@ var DeadlineDropped = &diag.Code{
 	Summary: "a deadline that was carried to here stops here",
 }
 
-var deadlineDropped = &Rule{Code: DeadlineDropped, Run: func(p *Pass) {
-	for n := range p.Graph.Nodes {
-		if in := p.toldBy(solver.NodeID(n)); in >= 0 {
-			for _, l := range p.body(solver.NodeID(n)).legs() {
-				p.dropped(l, in)
-			}
-		}
+var deadlineDropped = &Rule{Code: DeadlineDropped, Node: func(p *Pass, n solver.NodeID) {
+	if in := p.toldBy(n); in >= 0 {
+		p.Graph.Out(n, func(l solver.LegID) { p.dropped(l, in) })
 	}
 }}
 

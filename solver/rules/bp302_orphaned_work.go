@@ -14,11 +14,7 @@ var OrphanedWork = &diag.Code{
 	Summary: "work goes on after a deadline has stopped its caller, where the rest of the path is enforced",
 }
 
-var orphanedWork = &Rule{Code: OrphanedWork, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.orphaned(solver.LegID(l))
-	}
-}}
+var orphanedWork = &Rule{Code: OrphanedWork, Leg: (*Pass).orphaned}
 
 // orphaned reports a call that no deadline stops while its caller is stopped by one. A callee that outlasts its own call
 // is BP101's, and a deadline that was only not passed on BP301's.
@@ -55,6 +51,10 @@ func (p *Pass) orphaned(l solver.LegID) {
 
 // stopper is the place of what stops a service at the latest: its own limit, or the longest deadline that it is told.
 func (p *Pass) stopper(n solver.NodeID) *diag.Origin {
+	return note(&p.about(n).stopper, func() diag.Note { return diag.Note{At: p.stops(n)} }).At
+}
+
+func (p *Pass) stops(n solver.NodeID) *diag.Origin {
 	if s := p.service(n); s != nil && p.Graph.Nodes[n].Limit <= p.Sol.Nodes[n].Told {
 		return s.ServerTimeout.From
 	}

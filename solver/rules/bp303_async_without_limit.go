@@ -15,11 +15,7 @@ var AsyncWithoutLimit = &diag.Code{
 
 var asyncWithoutLimit = &Rule{
 	Code: AsyncWithoutLimit,
-	Run: func(p *Pass) {
-		for l := range p.Graph.Legs {
-			p.background(solver.LegID(l))
-		}
-	},
+	Leg:  (*Pass).background,
 	Default: func(d *diag.Default, n int) string {
 		return fmt.Sprintf("`%s` sets no timeout by itself: nothing ends %s in the background", d.Platform, counted(int64(n), "call"))
 	},

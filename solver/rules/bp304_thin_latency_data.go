@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -14,11 +15,7 @@ var ThinLatencyData = &diag.Code{
 	Summary: "a latency rests on too few samples, on an open bucket, on data without its timeouts, or on several series",
 }
 
-var thinLatencyData = &Rule{Code: ThinLatencyData, Run: func(p *Pass) {
-	for l := range p.Graph.Legs {
-		p.thin(solver.LegID(l))
-	}
-}}
+var thinLatencyData = &Rule{Code: ThinLatencyData, Leg: (*Pass).thin}
 
 // enoughSamples is what a percentile needs where the policy's `samples` does not say.
 const enoughSamples = 1000
@@ -27,7 +24,7 @@ const enoughSamples = 1000
 func (p *Pass) thin(l solver.LegID) {
 	leg, t, c, _ := p.call(l)
 	lat := c.Latency
-	if !leg.Last || t.Rounds == 0 || lat == nil || len(lat.Points)+len(lat.Histogram) == 0 {
+	if !leg.Last || t.Rounds == 0 || lat == nil || len(lat.Points)+len(lat.Histogram) == 0 || !doubtful(lat) {
 		return
 	}
 	id, at := p.Graph.LegName(l), p.percentile(l)
@@ -70,6 +67,12 @@ func (p *Pass) thin(l solver.LegID) {
 		f.Notes = append(f.Notes, diag.Note{Text: "also known of this measurement: " + caveats.String(), At: lat.Caveats.From})
 	}
 	p.Report(f)
+}
+
+// doubtful reports whether anything is known that could speak against a latency.
+func doubtful(lat *model.Latency) bool {
+	lower := func(pt model.Point) bool { return pt.AtLeast }
+	return lat.Samples.Set() || lat.Timeouts.Set() || lat.Caveats.Set() || slices.ContainsFunc(lat.Points, lower) || slices.ContainsFunc(lat.Histogram, lower)
 }
 
 // open reports whether a percentile is known by a lower bound alone.

@@ -16,9 +16,9 @@ var FanOutTail = &diag.Code{
 	Summary: "so many parallel calls that some call's tail decides: each must meet a higher percentile",
 }
 
-var fanOutTail = &Rule{Code: FanOutTail, Run: func(p *Pass) {
-	for n := range p.Plan.Services {
-		p.tails(p.body(solver.NodeID(n)))
+var fanOutTail = &Rule{Code: FanOutTail, Node: func(p *Pass, n solver.NodeID) {
+	if p.service(n) != nil {
+		p.tails(p.body(n))
 	}
 }}
 
@@ -34,15 +34,25 @@ func (p *Pass) tails(e element) {
 		}
 		return
 	}
+	var most int64
+	if e.legs(func(l solver.LegID) bool {
+		most += min(p.Graph.Legs[l].FanOut, solver.MaxCount)
+		return most <= wide
+	}) {
+		return
+	}
 	var legs []solver.LegID
 	var all int64
-	for _, l := range e.legs() {
+	e.legs(func(l solver.LegID) bool {
 		leg, _, c, _ := p.call(l)
-		if _, _, exact := c.Latency.Quantile(p.percentile(l)); exact || !leg.Awaited() || leg.Optional {
-			continue // without a tail, or not waited for
+		if !leg.Awaited() || leg.Optional {
+			return true
 		}
-		legs, all = append(legs, l), all+min(leg.FanOut, solver.MaxCount)
-	}
+		if _, _, exact := c.Latency.Quantile(p.percentile(l)); !exact { // with a tail
+			legs, all = append(legs, l), all+min(leg.FanOut, solver.MaxCount)
+		}
+		return true
+	})
 	if all > wide {
 		p.reportTail(legs, all)
 	}

@@ -31,31 +31,42 @@ type demand struct {
 // sharedTimeouts finds timeouts that are written once for calls of which one needs more than another may take. A call
 // that does not fit by itself is no conflict.
 func (p *Pass) sharedTimeouts() {
-	by := make(map[diag.Span][]demand)
-	var order []diag.Span
+	type use struct {
+		most, least demand
+		calls       int
+	}
+	by := make(map[diag.Span]int)
+	var all []use
 	for i := range p.Graph.Legs {
-		leg, t, _, w := p.call(solver.LegID(i))
-		at := w.Timeout.Span()
-		if !w.Timeout.Written() || at.Nowhere() || leg.Optional || !leg.Awaited() || t.Need.Known != solver.Complete || !t.Budget.Finite() || t.Need.V > t.Budget {
+		l := solver.LegID(i)
+		leg, t := &p.Graph.Legs[l], &p.Sol.Legs[l]
+		if leg.Optional || !leg.Awaited() || t.Need.Known != solver.Complete || !t.Budget.Finite() || t.Need.V > t.Budget {
 			continue
 		}
-		if len(by[at]) == 0 {
-			order = append(order, at)
+		_, w := p.Graph.CallOf(l)
+		at := w.Timeout.Span()
+		if !w.Timeout.Written() || at.Nowhere() || p.shared(at) < 2 {
+			continue
 		}
-		by[at] = append(by[at], demand{solver.LegID(i), t.Need.V.Div(leg.Repeat), t.Budget.Div(leg.Repeat)})
+		d := demand{l, t.Need.V.Div(leg.Repeat), t.Budget.Div(leg.Repeat)}
+		k, known := by[at]
+		if !known {
+			by[at] = len(all)
+			all = append(all, use{d, d, 1})
+			continue
+		}
+		u := &all[k]
+		u.calls++
+		if d.need > u.most.need {
+			u.most = d
+		}
+		if d.has < u.least.has {
+			u.least = d
+		}
 	}
-	for _, at := range order {
-		most, least := by[at][0], by[at][0]
-		for _, d := range by[at] {
-			if d.need > most.need {
-				most = d
-			}
-			if d.has < least.has {
-				least = d
-			}
-		}
-		if most.need > least.has {
-			p.reportShared(most, least, len(by[at]))
+	for _, u := range all {
+		if u.most.need > u.least.has {
+			p.reportShared(u.most, u.least, u.calls)
 		}
 	}
 }
@@ -126,22 +137,28 @@ func (p *Pass) sharedService(n solver.NodeID) {
 		return
 	}
 	var given model.Duration
-	from := ""
-	offer := func(who string, has model.Duration) {
+	by, root := solver.LegID(-1), int32(-1)
+	offer := func(l solver.LegID, r int32, has model.Duration) {
 		if has.Finite() && has >= t.Need.V && has > given {
-			given, from = has, who
+			given, by, root = has, l, r
 		}
 	}
 	for _, l := range p.Graph.In(n) {
-		offer("`"+p.Graph.LegName(l)+"`", p.Sol.Legs[l].Given)
+		offer(l, -1, p.Sol.Legs[l].Given)
 	}
 	for _, r := range p.rootsAt(n) {
 		if root := &p.Graph.Roots[r]; root.SLO.Finite() {
-			offer("`"+p.rootName(r)+"`", root.SLO.Sub(root.Overhead))
+			offer(-1, r, root.SLO.Sub(root.Overhead))
 		}
 	}
-	if from == "" {
+	if given == 0 {
 		return
+	}
+	from := ""
+	if by >= 0 {
+		from = "`" + p.Graph.LegName(by) + "`"
+	} else {
+		from = "`" + p.rootName(root) + "`"
 	}
 	tight := "its tightest caller"
 	if t.ReceivedBy >= 0 {

@@ -36,10 +36,17 @@ func (p *Pass) rootName(r int32) string {
 
 // body gives what a node waits for: a service's flow, an inner waiter's one call.
 func (p *Pass) body(n solver.NodeID) element {
-	if w := p.Graph.Nodes[n].Waiter; w >= 0 {
-		return element{kind: model.One, leg: w}
+	if p.bodies == nil {
+		p.bodies = make([]element, len(p.Graph.Nodes))
+		for i := range p.bodies {
+			if w := p.Graph.Nodes[i].Waiter; w >= 0 {
+				p.bodies[i] = element{kind: model.One, leg: w}
+			} else {
+				p.bodies[i] = p.element(&p.Plan.Services[i].Flow)
+			}
+		}
 	}
-	return p.element(p.service(n).Flow)
+	return p.bodies[n]
 }
 
 // element is a flow over legs; calls that were cut out of a cycle are left out.
@@ -49,7 +56,7 @@ type element struct {
 	of   []element
 }
 
-func (p *Pass) element(f model.Flow) element {
+func (p *Pass) element(f *model.Flow) element {
 	if f.Kind == model.One {
 		if leg := p.Graph.FirstLeg[f.Call]; leg >= 0 {
 			return element{kind: model.One, leg: leg}
@@ -57,22 +64,26 @@ func (p *Pass) element(f model.Flow) element {
 		return element{}
 	}
 	e := element{kind: f.Kind}
-	for _, g := range f.Of {
-		e.of = append(e.of, p.element(g))
+	if len(f.Of) > 0 {
+		e.of = make([]element, len(f.Of))
+		for i := range f.Of {
+			e.of[i] = p.element(&f.Of[i])
+		}
 	}
 	return e
 }
 
-// legs lists every leg of a body, in the order written.
-func (e element) legs() []solver.LegID {
+// legs calls visit for every leg of a body, in the order written, until it gives false.
+func (e element) legs(visit func(solver.LegID) bool) bool {
 	if e.kind == model.One {
-		return []solver.LegID{e.leg}
+		return visit(e.leg)
 	}
-	var all []solver.LegID
 	for _, g := range e.of {
-		all = append(all, g.legs()...)
+		if !g.legs(visit) {
+			return false
+		}
 	}
-	return all
+	return true
 }
 
 // fold composes a time over a body as the solver does: upper sums an unordered group, else it takes the longest.
@@ -89,6 +100,11 @@ func (e element) fold(of func(solver.LegID) model.Duration, upper bool) model.Du
 		}
 	}
 	return total
+}
+
+// longestOf lists the legs whose waits add up to the wait of a node's body.
+func (p *Pass) longestOf(n solver.NodeID) []solver.LegID {
+	return once(&p.about(n).longest, func() []solver.LegID { return p.longest(p.body(n)) })
 }
 
 // longest lists the legs whose waits add up to the wait of a body.
@@ -138,26 +154,27 @@ type limit struct {
 	model.Val[model.Duration]
 }
 
-// limits lists what bounds the patience of a waiter, each a number; the same value twice keeps the wider clock first.
-func limits(w *model.Waiter) []limit {
-	all := []limit{
+// limits lists what bounds the patience of a waiter, n of them, each a number; the same value twice keeps the wider
+// clock first.
+func limits(w *model.Waiter) (all [3]limit, n int) {
+	for _, l := range [...]limit{
 		{"timeout", "timeout", w.Timeout},
 		{"per_try_timeout", "per-try timeout", w.PerTry},
 		{"read_timeout", "read timeout", w.Read()},
-	}
-	kept := all[:0]
-	for _, l := range all {
+	} {
 		if l.Set() && l.V.Finite() {
-			kept = append(kept, l)
+			all[n] = l
+			n++
 		}
 	}
-	return kept
+	return all, n
 }
 
 // patience is the limit that decides how long a connected callee is waited for; not set without any.
 func patience(w *model.Waiter) limit {
 	var least limit
-	for _, l := range limits(w) {
+	all, n := limits(w)
+	for _, l := range all[:n] {
 		if !least.Set() || l.V < least.V {
 			least = l
 		}
@@ -277,6 +294,10 @@ func attemptsText(n int64) string { return counted(n, "attempt") }
 
 // workNote says where the work of a node on one attempt comes from.
 func (p *Pass) workNote(n solver.NodeID) diag.Note {
+	return note(&p.about(n).work, func() diag.Note { return p.workOf(n) })
+}
+
+func (p *Pass) workOf(n solver.NodeID) diag.Note {
 	node, t := &p.Graph.Nodes[n], &p.Sol.Nodes[n]
 	name := p.nodeName(n)
 	if s := p.service(n); s != nil && node.Limit.Finite() && t.Flow >= node.Limit {
@@ -298,6 +319,14 @@ func (p *Pass) workNote(n solver.NodeID) diag.Note {
 
 // flowText writes the flow of a node as a sum, and gives the place of its largest part.
 func (p *Pass) flowText(n solver.NodeID) (sum string, at *diag.Origin) {
+	said := note(&p.about(n).flow, func() diag.Note {
+		sum, at := p.flowSum(n)
+		return diag.Note{Text: sum, At: at}
+	})
+	return said.Text, said.At
+}
+
+func (p *Pass) flowSum(n solver.NodeID) (sum string, at *diag.Origin) {
 	node := &p.Graph.Nodes[n]
 	var parts []string
 	if node.Queue > 0 {
@@ -307,7 +336,7 @@ func (p *Pass) flowText(n solver.NodeID) (sum string, at *diag.Origin) {
 		parts = append(parts, node.Local().String()+" local work")
 	}
 	var most model.Duration = -1
-	legs := p.longest(p.body(n))
+	legs := p.longestOf(n)
 	for i, l := range legs {
 		if w := p.wait(l); w > most {
 			most, at = w, p.decider(l)

@@ -66,12 +66,22 @@ func (p *Pass) beyond(n solver.NodeID, busy model.Duration) model.Duration {
 	return ceil(max(least, busy.Add(step)))
 }
 
-// shrink lists the single changes to one call of a node's body that bring its calls within the room, those to the
-// longest call first, and words the changes to that call as a help.
-func (p *Pass) shrink(n solver.NodeID, within room) (fixes []diag.Fix, help string) {
-	body := p.body(n)
-	legs := p.longest(body)
+// lever is a call of a node's body: what the body may take without it, and how much of that runs beside no other part
+// of the body's longest way.
+type lever struct {
+	leg             solver.LegID
+	without, others model.Duration
+}
+
+// leversOf gives the calls that make up most of what a node's calls may take, the longest first.
+func (p *Pass) leversOf(n solver.NodeID) []lever {
+	return once(&p.about(n).levers, func() []lever { return p.levers(n) })
+}
+
+func (p *Pass) levers(n solver.NodeID) []lever {
+	body, legs := p.body(n), slices.Clone(p.longestOf(n))
 	slices.SortStableFunc(legs, func(a, b solver.LegID) int { return int(min(1, max(-1, p.wait(b)-p.wait(a)))) })
+	var all []lever
 	for _, l := range legs[:min(len(legs), maxParts)] {
 		with := func(mine model.Duration) model.Duration {
 			return body.fold(func(k solver.LegID) model.Duration {
@@ -82,15 +92,23 @@ func (p *Pass) shrink(n solver.NodeID, within room) (fixes []diag.Fix, help stri
 			}, true)
 		}
 		const long = model.Duration(1) << 60
-		others := with(long).Sub(long)
-		if with(0) > within.has || !others.Finite() {
+		all = append(all, lever{l, with(0), with(long).Sub(long)})
+	}
+	return all
+}
+
+// shrink lists the single changes to one call of a node's body that bring its calls within the room, those to the
+// longest call first, and words the changes to that call as a help.
+func (p *Pass) shrink(n solver.NodeID, within room) (fixes []diag.Fix, help string) {
+	for _, x := range p.leversOf(n) {
+		if x.without > within.has || !x.others.Finite() {
 			continue
 		}
-		mine := room{within.has - others, within.why}
-		if others > 0 {
-			mine.why += fmt.Sprintf(", less %s for the other calls", others)
+		mine := room{within.has - x.others, within.why}
+		if x.others > 0 {
+			mine.why += fmt.Sprintf(", less %s for the other calls", x.others)
 		}
-		more, words := p.shorten(l, mine)
+		more, words := p.shorten(x.leg, mine)
 		if help == "" {
 			help = words
 		}
@@ -216,7 +234,8 @@ func (p *Pass) raise(l solver.LegID, to model.Duration) (f diag.Fix, name string
 	if !least.Set() || !to.Finite() {
 		return diag.Fix{}, "", false
 	}
-	for _, other := range limits(w) {
+	all, n := limits(w)
+	for _, other := range all[:n] {
 		if other.key != least.key && other.V < to {
 			return diag.Fix{}, "", false
 		}
@@ -286,45 +305,20 @@ func (p *Pass) leg(name string) (solver.LegID, bool) {
 
 // sharedNotes say of changed values that are written once for several calls how many a change moves.
 func (p *Pass) sharedNotes(fixes []diag.Fix) []diag.Note {
-	if p.uses == nil {
-		p.countUses()
-	}
 	var notes []diag.Note
-	seen := make(map[diag.Span]bool)
-	for _, f := range fixes {
-		if n := p.uses[f.At]; n > 1 && f.From != "" && !seen[f.At] {
-			seen[f.At] = true
-			of := "call"
-			if f.Key == "server_timeout" {
-				of = "service"
-			}
-			notes = append(notes, diag.Note{
-				Text: fmt.Sprintf("`%s` of `%s` is written once for %s, a change moves them all", f.Key, f.Subject, counted(int64(n), of)),
-				At:   diag.At(f.At),
-			})
+	for i, f := range fixes {
+		n := p.shared(f.At)
+		if n < 2 || f.From == "" || slices.ContainsFunc(fixes[:i], func(x diag.Fix) bool { return x.At == f.At && x.From != "" }) {
+			continue
 		}
+		of := "call"
+		if f.Key == "server_timeout" {
+			of = "service"
+		}
+		notes = append(notes, diag.Note{
+			Text: fmt.Sprintf("`%s` of `%s` is written once for %s, a change moves them all", f.Key, f.Subject, counted(int64(n), of)),
+			At:   diag.At(f.At),
+		})
 	}
 	return notes
-}
-
-// countUses counts the waiters and the services that take the value at each place.
-func (p *Pass) countUses() {
-	p.uses = make(map[diag.Span]int)
-	add := func(o *diag.Origin) {
-		if o.Written() && !o.Nowhere() {
-			p.uses[o.Span()]++
-		}
-	}
-	for i := range p.Plan.Services {
-		add(p.Plan.Services[i].ServerTimeout.From)
-	}
-	for i := range p.Plan.Calls {
-		for k := range p.Plan.Calls[i].Waiters {
-			w := &p.Plan.Calls[i].Waiters[k]
-			for _, v := range [...]model.Val[model.Duration]{w.Timeout, w.PerTry, w.Read()} {
-				add(v.From)
-			}
-			add(w.Attempts.From)
-		}
-	}
 }

@@ -174,11 +174,13 @@ func (m *maker) plan() *model.Plan {
 // raw gives what the rules raise, before anything is selected.
 func raw(p *model.Plan) []diag.Finding {
 	g, _ := solver.Compile(p)
-	pass := &Pass{Plan: p, Graph: g, Sol: solver.Solve(g, solver.Options{Allowed: true, Fixes: true})}
-	for _, r := range All {
-		r.Run(pass)
+	pass := newPass(p, g, solver.Solve(g, solver.Options{Allowed: true, Fixes: true}))
+	pass.run()
+	var found []diag.Finding
+	for _, f := range pass.all() {
+		found = append(found, f.Finding)
 	}
-	return pass.findings
+	return found
 }
 
 // TestFixesEndTheirFinding applies every change that is offered for a limit or a count and looks that the finding is

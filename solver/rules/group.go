@@ -14,36 +14,79 @@ import (
 const worst = 3
 
 // told turns what was raised into what is told: without what is off, one finding a cause, and what follows from
-// another finding as a note on it.
-func (p *Pass) told() []diag.Finding {
-	at := make(map[ref]int, len(p.findings)) // the finding of a code about a subject, the first of several
-	for i, f := range p.findings {
-		r := ref{code: f.Code, subject: f.Subject}
-		if _, ok := at[r]; f.Severity != diag.Off && !ok {
-			at[r] = i
-		}
+// another finding as a note on it, sorted.
+func (p *Pass) told(all []*raised) []diag.Finding {
+	at := firsts(all)
+	parent, restates := make([]int32, len(all)), make([]bool, len(all))
+	for i := range all {
+		parent[i], restates[i] = follows(all, int32(i), at)
 	}
-	parent, restates := make([]int, len(p.findings)), make([]bool, len(p.findings))
-	for i := range p.findings {
-		parent[i], restates[i] = p.follows(i, at)
-	}
-	groups, of := p.groups(parent)
-	followers := make([][]diag.Finding, len(groups))
-	for i, f := range p.findings {
+	of, groups := p.groups(all, parent)
+	below := make([]int32, len(all))
+	for i := range all {
+		below[i] = nowhere
 		if parent[i] >= 0 && !restates[i] {
-			top := i
+			top := int32(i)
 			for parent[top] >= 0 {
 				top = parent[top]
 			}
-			followers[of[top]] = append(followers[of[top]], f)
+			below[i] = of[top]
 		}
 	}
-	found := make([]diag.Finding, len(groups))
-	for i, members := range groups {
-		found[i] = p.together(members)
-		found[i].Notes = append(found[i].Notes, followNotes(followers[i])...)
+	members, followers := bucket(of, groups), bucket(below, groups)
+	found := make([]*diag.Finding, groups)
+	for g := range found {
+		found[g] = together(pick(all, members.of(int32(g))))
+		if notes := followNotes(pick(all, followers.of(int32(g)))); len(notes) > 0 {
+			found[g].Notes = append(found[g].Notes, notes...)
+		}
 	}
-	return found
+	order(found)
+	out := make([]diag.Finding, groups)
+	for i, f := range found {
+		out[i] = *f
+	}
+	return out
+}
+
+// pick gives some of the findings, by their numbers.
+func pick(all []*raised, numbers []int32) []*diag.Finding {
+	if len(numbers) == 0 {
+		return nil
+	}
+	some := make([]*diag.Finding, len(numbers))
+	for k, i := range numbers {
+		some[k] = &all[i].Finding
+	}
+	return some
+}
+
+// firsts has, for every code that another finding may follow from, the findings by their subject, the first of several.
+func firsts(all []*raised) map[*diag.Code]map[string]int32 {
+	at := make(map[*diag.Code]map[string]int32)
+	want := func(c *diag.Code) {
+		if at[c] == nil {
+			at[c] = make(map[string]int32)
+		}
+	}
+	for _, codes := range before {
+		for _, c := range codes {
+			want(c)
+		}
+	}
+	for _, f := range all {
+		for _, r := range f.after {
+			want(r.code)
+		}
+	}
+	for i, f := range all {
+		if of := at[f.Code]; of != nil && f.Severity != diag.Off {
+			if _, known := of[f.Subject]; !known {
+				of[f.Subject] = int32(i)
+			}
+		}
+	}
+	return at
 }
 
 // before has, for each code, those that speak for it on the same subject.
@@ -54,77 +97,59 @@ var before = map[string][]*diag.Code{
 // follows gives the finding that speaks for the i-th, -1 when it stands by itself. One that is ignored stands by
 // itself too: its ignore was meant for it. And nothing speaks for a finding that is graver than itself, or that it
 // would hide by being ignored, unless both say the same.
-func (p *Pass) follows(i int, at map[ref]int) (parent int, restates bool) {
-	f := &p.findings[i]
+func follows(all []*raised, i int32, at map[*diag.Code]map[string]int32) (parent int32, restates bool) {
+	f := all[i]
 	if f.Ignored != nil || f.Severity == diag.Off {
 		return -1, false
 	}
-	for _, r := range p.after[i] {
-		k, ok := at[ref{code: r.code, subject: r.subject}]
-		if ok && k != i && r.code != f.Code && (r.restates || p.speaksFor(k, f)) {
+	for _, r := range f.after {
+		k, ok := at[r.code][r.subject]
+		if ok && k != i && r.code != f.Code && (r.restates || speaksFor(all[k], f)) {
 			return k, r.restates
 		}
 	}
 	for _, c := range before[f.Code.ID] {
-		if k, ok := at[ref{code: c, subject: f.Subject}]; ok && p.speaksFor(k, f) {
+		if k, ok := at[c][f.Subject]; ok && speaksFor(all[k], f) {
 			return k, false
 		}
 	}
 	return -1, false
 }
 
-func (p *Pass) speaksFor(k int, f *diag.Finding) bool {
-	return p.findings[k].Ignored == nil && p.findings[k].Severity >= f.Severity
-}
+func speaksFor(by, f *raised) bool { return by.Ignored == nil && by.Severity >= f.Severity }
 
-// groups collects the findings that stand by themselves by code and cause, worst first; of says which group each
-// is in.
-func (p *Pass) groups(parent []int) (groups [][]diag.Finding, of []int) {
+// groups numbers the findings that stand by themselves by code and cause; of says which group each is in.
+func (p *Pass) groups(all []*raised, parent []int32) (of []int32, groups int) {
 	type key struct {
-		code    *diag.Code
-		cause   diag.Origin
+		code *diag.Code
+		cause
 		ignored bool
 	}
-	index := make(map[key]int)
-	of = make([]int, len(p.findings))
-	for i, f := range p.findings {
+	index := make(map[key]int32, len(all))
+	of = make([]int32, len(all))
+	for i, f := range all {
+		of[i] = nowhere
 		if parent[i] >= 0 || f.Severity == diag.Off {
 			continue
 		}
-		cause, ok := causeOf(f.Cause)
+		cause, ok := p.causeOf(f.Cause)
 		k := key{f.Code, cause, f.Ignored != nil}
 		g, seen := index[k]
 		if !ok || !seen {
-			g = len(groups)
-			groups = append(groups, nil)
+			g = int32(groups)
+			groups++
 		}
-		if ok {
+		if ok && !seen {
 			index[k] = g
 		}
-		groups[g], of[i] = append(groups[g], f), g
+		of[i] = g
 	}
-	return groups, of
-}
-
-// causeOf identifies the value that a finding blames: its place, or the platform's default whatever the place.
-// ok is false where nobody wrote anything that could be the same.
-func causeOf(c *diag.Origin) (o diag.Origin, ok bool) {
-	switch {
-	case c == nil:
-		return diag.Origin{}, false
-	case c.Default != nil:
-		d := *c.Default
-		return diag.Origin{File: d.Platform + "\x00" + d.Field + "\x00" + d.Value}, true
-	case c.Nowhere():
-		return diag.Origin{}, false
-	default:
-		return diag.Origin{File: c.File, Line: c.Line, Col: c.Col}, true
-	}
+	return of, groups
 }
 
 // together makes one finding of those that share a cause: the worst, with the next ones as notes and all subjects.
-func (p *Pass) together(members []diag.Finding) diag.Finding {
-	diag.Sort(members)
+func together(members []*diag.Finding) *diag.Finding {
+	order(members)
 	f := members[0]
 	f.Count = len(members)
 	byDefault := f.Cause != nil && f.Cause.Default != nil
@@ -140,17 +165,17 @@ func (p *Pass) together(members []diag.Finding) diag.Finding {
 	}
 	f.Notes = slices.Clone(f.Notes)
 	for _, m := range members[1:min(worst, len(members))] {
-		f.Notes = append(f.Notes, diag.Note{Text: m.Message, At: elsewhere(&m, &f)})
+		f.Notes = append(f.Notes, diag.Note{Text: m.Message, At: elsewhere(m, f)})
 	}
 	if byDefault {
-		p.byDefault(&f)
+		nameDefault(f)
 	}
 	f.Fixes = mergeFixes(members)
 	return f
 }
 
-// byDefault words a finding that a platform's default causes by the default's name.
-func (p *Pass) byDefault(f *diag.Finding) {
+// nameDefault words a finding that a platform's default causes by the default's name.
+func nameDefault(f *diag.Finding) {
 	d := f.Cause.Default
 	for _, r := range All {
 		if r.Code == f.Code && r.Default != nil {
@@ -172,7 +197,7 @@ func elsewhere(m, group *diag.Finding) *diag.Origin {
 
 // mergeFixes joins the changes of findings with one cause. Where several change the same value, the tightest is
 // the one that ends them all.
-func mergeFixes(members []diag.Finding) []diag.Fix {
+func mergeFixes(members []*diag.Finding) []diag.Fix {
 	type key struct {
 		at         diag.Span
 		key, bound string
@@ -211,9 +236,9 @@ func tighter(x, y diag.Fix) bool {
 }
 
 // followNotes tells what follows from a finding: of each code the worst ones, and how many more.
-func followNotes(of []diag.Finding) []diag.Note {
-	diag.Sort(of)
-	slices.SortStableFunc(of, func(a, b diag.Finding) int { return cmp.Compare(a.Code.ID, b.Code.ID) })
+func followNotes(of []*diag.Finding) []diag.Note {
+	order(of)
+	slices.SortStableFunc(of, func(a, b *diag.Finding) int { return cmp.Compare(a.Code.ID, b.Code.ID) })
 	var notes []diag.Note
 	for i := 0; i < len(of); {
 		n := i

@@ -10,12 +10,12 @@ import (
 	"github.com/budgetplan/budgetplan/solver"
 )
 
-// retrying calls visit for every leg that makes more than one attempt.
-func (p *Pass) retrying(visit func(l solver.LegID)) {
-	for i := range p.Graph.Legs {
+// retrying lets a rule look at the legs that make more than one attempt.
+func retrying(visit func(*Pass, solver.LegID)) func(*Pass, solver.LegID) {
+	return func(p *Pass, l solver.LegID) {
 		// A leg that stands in no flow was never bounded: Rounds is at least 1 where it was.
-		if p.Graph.Legs[i].Attempts > 1 && p.Sol.Legs[i].Rounds > 0 {
-			visit(solver.LegID(i))
+		if p.Graph.Legs[l].Attempts > 1 && p.Sol.Legs[l].Rounds > 0 {
+			visit(p, l)
 		}
 	}
 }
@@ -38,6 +38,9 @@ type layer struct {
 // layers finds, by one topological pass, the nearest retrying layer above every node: near gives its index in all,
 // -1 for none. Retries that never reach the callee multiply nothing and are left out.
 func (p *Pass) layers() (all []layer, near []int32) {
+	if p.near != nil {
+		return p.retries, p.near
+	}
 	near = make([]int32, len(p.Graph.Nodes))
 	for i := range near {
 		near[i] = -1
@@ -76,6 +79,7 @@ func (p *Pass) layers() (all []layer, near []int32) {
 			add(layer{leg: l, root: -1, attempts: leg.Attempts, above: above}, leg.To)
 		})
 	}
+	p.retries, p.near = all, near
 	return all, near
 }
 

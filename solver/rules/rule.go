@@ -4,14 +4,21 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/solver"
 )
 
-// Rule is one judgement: a code and the function that raises it.
+// Rule is one judgement: a code and what raises it. Leg looks at every leg, Node at every node, Root at every root; Run
+// looks at the plan as a whole. All rules look at one leg before any looks at the next: on a large plan, fetching a leg
+// takes longer than judging it.
 type Rule struct {
 	Code *diag.Code
+	Leg  func(*Pass, solver.LegID)
+	Node func(*Pass, solver.NodeID)
+	Root func(*Pass, int32)
 	Run  func(*Pass)
 	// Default words the one finding for everything that a platform's default causes, n subjects of it. Nil: the
 	// worst subject's message stands, behind the default's name.
@@ -24,17 +31,54 @@ type Pass struct {
 	Graph *solver.Graph
 	Sol   *solver.Solution
 
-	findings []diag.Finding
-	// after has, for each finding, the findings that it follows from when they were reported.
-	after [][]ref
-	// uses counts the calls that take a value, by its place; made on first use.
-	uses map[diag.Span]int
-	// roots has the roots of every first service; made on first use.
-	roots map[solver.NodeID][]int32
-	// names has every leg by its name; made on first use.
-	names map[string]solver.LegID
-	// least has the least time of every node; made on first use.
-	least []model.Duration
+	// raised has what was reported: by earlier stages, by each rule, and of the ignores and the policy.
+	raised [][]*raised
+	// stage is the one of them that reports.
+	stage int
+	// spare is room for findings to come.
+	spare []raised
+	memo
+}
+
+// raised is a finding as it was reported.
+type raised struct {
+	diag.Finding
+	// after has the findings that it follows from.
+	after []ref
+}
+
+// newPass makes a pass that nothing was reported to.
+func newPass(plan *model.Plan, g *solver.Graph, s *solver.Solution) *Pass {
+	return &Pass{Plan: plan, Graph: g, Sol: s, raised: make([][]*raised, len(All)+2)}
+}
+
+// run lets every rule look at everything.
+func (p *Pass) run() {
+	for l := range p.Graph.Legs {
+		for i, r := range All {
+			if r.Leg != nil {
+				p.stage = 1 + i
+				r.Leg(p, solver.LegID(l))
+			}
+		}
+	}
+	for i, r := range All {
+		p.stage = 1 + i
+		if r.Node != nil {
+			for n := range p.Graph.Nodes {
+				r.Node(p, solver.NodeID(n))
+			}
+		}
+		if r.Root != nil {
+			for n := range p.Graph.Roots {
+				r.Root(p, int32(n))
+			}
+		}
+		if r.Run != nil {
+			r.Run(p)
+		}
+	}
+	p.stage = 1 + len(All)
 }
 
 // ref names a finding by its code and subject.
@@ -45,15 +89,26 @@ type ref struct {
 	restates bool
 }
 
+// several is for how many findings room is made at a time.
+const several = 128
+
 // Report adds a finding. Its severity is the code's where the rule has set none. One with the same subject as
 // a finding that it follows from becomes a note there; `after` names further ones.
 func (p *Pass) Report(f diag.Finding, after ...ref) {
 	if f.Severity == diag.Off {
 		f.Severity = f.Code.Severity
 	}
-	p.findings = append(p.findings, f)
-	p.after = append(p.after, after)
+	if len(p.spare) == 0 {
+		p.spare = make([]raised, several)
+	}
+	r := &p.spare[0]
+	p.spare = p.spare[1:]
+	r.Finding, r.after = f, after
+	p.raised[p.stage] = append(p.raised[p.stage], r)
 }
+
+// all gives what was reported, rule by rule.
+func (p *Pass) all() []*raised { return slices.Concat(p.raised...) }
 
 // capped lowers an error to a warning when every limit that the finding compares comes from a platform's
 // default, nobody having written any of them.

@@ -23,27 +23,27 @@ type Options struct {
 // own, judged by policy and preset, ignores applied, one finding a cause, what follows from another as a note
 // there, sorted. Findings with Ignored set are among them; those that a policy switched off are not.
 func Check(plan *model.Plan, g *solver.Graph, s *solver.Solution, earlier []diag.Finding, opt Options) []diag.Finding {
-	p := &Pass{Plan: plan, Graph: g, Sol: s}
+	p := newPass(plan, g, s)
 	for _, f := range earlier {
 		p.Report(f)
 	}
-	for _, r := range All {
-		r.Run(p)
-	}
+	p.run()
 	ig := newIgnores(plan, opt.Now)
-	for i := range p.findings {
-		ig.apply(&p.findings[i])
+	if len(ig.all) > 0 {
+		for _, f := range p.all() {
+			ig.apply(&f.Finding)
+		}
 	}
 	for _, f := range append(ig.bad(opt.Codes), unknownRules(plan, opt)...) {
 		p.Report(f)
 	}
-	judge := newJudge(plan, opt)
-	for i := range p.findings {
-		judge.severity(&p.findings[i])
+	all := p.all()
+	if judge := newJudge(plan, opt); judge.strict || len(judge.rules) > 0 {
+		for _, f := range all {
+			judge.severity(&f.Finding)
+		}
 	}
-	found := p.told()
-	diag.Sort(found)
-	return found
+	return p.told(all)
 }
 
 // judge gives findings the severity that preset and policy ask for.
