@@ -28,7 +28,7 @@ func (p *Pass) invertedLeg(l solver.LegID) {
 	}
 	least := patience(w)
 	callee, id := p.nodeName(leg.To), p.Graph.LegName(l)
-	f := InvertedTimeout.New(id, diag.Span{}, "%s", overrun(callee, p.nodeName(leg.From), t.CalleeBusy, t.Patience))
+	f := found(InvertedTimeout, id, p.overrun(callee, p.nodeName(leg.From), t.CalleeBusy, t.Patience))
 	f.Cause, f.Touched = least.From, p.Sol.Nodes[leg.From].Touched
 	if t.CalleeBusy == t.Patience {
 		f.Severity = diag.Warning
@@ -39,7 +39,7 @@ func (p *Pass) invertedLeg(l solver.LegID) {
 	if fix, name, ok := p.raise(l, p.beyond(leg.To, t.CalleeBusy)); ok {
 		f.Fixes = append(f.Fixes, fix)
 		if help == "" {
-			help = fmt.Sprintf("give `%s` a %s of %s or more", id, name, fix.To)
+			help = say("give `%s` a %s of %s or more", id, name, fix.To)
 		}
 	}
 	if help == "" {
@@ -66,7 +66,7 @@ func (p *Pass) invertedRoot(r int32) {
 	if wait <= 0 || !inverted(busy, wait) {
 		return
 	}
-	f := InvertedTimeout.New(e.Name, diag.Span{}, "%s", overrun(p.nodeName(root.Node), e.Name, busy, wait))
+	f := found(InvertedTimeout, e.Name, p.overrun(p.nodeName(root.Node), e.Name, busy, wait))
 	f.Cause, f.Touched = e.Timeout.From, p.Sol.Nodes[root.Node].Touched
 	if busy == wait {
 		f.Severity = diag.Warning
@@ -92,14 +92,14 @@ func (p *Pass) invertedRoot(r int32) {
 }
 
 // overrun states by how much a callee outlasts its caller.
-func overrun(callee, caller string, busy, wait model.Duration) string {
+func (p *Pass) overrun(callee, caller string, busy, wait model.Duration) string {
 	switch {
 	case !busy.Finite():
-		return fmt.Sprintf("`%s` may go on without end after `%s` gave up at %s", callee, caller, wait)
+		return say("`%s` may go on without end after `%s` gave up at %s", callee, caller, p.spell(wait))
 	case busy == wait:
-		return fmt.Sprintf("`%s` may work for %s, exactly as long as `%s` waits for it", callee, busy, caller)
+		return say("`%s` may work for %s, exactly as long as `%s` waits for it", callee, p.spell(busy), caller)
 	}
-	return fmt.Sprintf("`%s` may go on for %s after `%s` gave up", callee, busy-wait, caller)
+	return say("`%s` may go on for %s after `%s` gave up", callee, p.spell(busy-wait), caller)
 }
 
 // calleeNote says where the bound of a call's callee comes from, and which limits decide it: a latency and local work
@@ -115,11 +115,11 @@ func (p *Pass) calleeNote(l solver.LegID) (diag.Note, []*diag.Origin) {
 	}
 	if s != nil && s.ServerTimeout.Set() && s.ServerTimeout.V == t.CalleeBusy {
 		return diag.Note{
-			Text: fmt.Sprintf("`%s` stops at its `server_timeout` of %s", name, t.CalleeBusy), At: s.ServerTimeout.From,
+			Text: say("`%s` stops at its `server_timeout` of %s", name, p.spell(t.CalleeBusy)), At: s.ServerTimeout.From,
 		}, []*diag.Origin{s.ServerTimeout.From}
 	}
 	if most := c.Latency.Most(); p.Graph.Nodes[leg.To].Leaf && most.Set() {
-		return diag.Note{Text: fmt.Sprintf("`%s` takes up to %s", name, most.V), At: most.From}, nil
+		return diag.Note{Text: say("`%s` takes up to %s", name, p.spell(most.V)), At: most.From}, nil
 	}
 	return p.workNote(leg.To), p.deciders(leg.To)
 }
@@ -133,17 +133,20 @@ func (p *Pass) bringWithin(f *diag.Finding, l solver.LegID, n solver.NodeID, bus
 		fixes, help = p.shrink(n, p.within(n, wait, wait))
 		f.Fixes = append(f.Fixes, fixes...)
 	}
-	r := room{has: node.Margin.Keep(wait), why: wait.String() + ", less " + node.Margin.String() + " margin"}
-	if r.has >= wait {
-		r = room{has: wait - step, why: wait.String() + ", less " + step.String()}
+	keep, less := node.Margin.Keep(wait), ""
+	if keep >= wait {
+		keep, less = wait-step, p.spell(step)
 	}
-	if fix, ok := p.stop(n, floor(r.has)); ok {
+	if fix, ok := p.stop(n, floor(keep)); ok {
 		f.Fixes = append(f.Fixes, fix)
 		if help == "" {
-			help = fmt.Sprintf("give `%s` a `server_timeout` of %s or less (%s)", fix.Subject, fix.To, r.why)
+			if less == "" {
+				less = node.Margin.String() + " margin"
+			}
+			help = say("give `%s` a `server_timeout` of %s or less (%s, less %s)", fix.Subject, fix.To, p.spell(wait), less)
 			if l >= 0 {
 				if up, name, ok := p.raise(l, p.beyond(n, busy)); ok {
-					help += fmt.Sprintf(", or `%s` a %s of %s or more", p.Graph.LegName(l), name, up.To)
+					help += say(", or `%s` a %s of %s or more", p.Graph.LegName(l), name, up.To)
 				}
 			}
 		}

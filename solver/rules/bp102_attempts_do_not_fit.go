@@ -37,11 +37,10 @@ func (p *Pass) attemptsFit(l solver.LegID) {
 	}
 	id := p.Graph.LegName(l)
 	need := ages(total)
-	f := AttemptsDoNotFit.New(id, diag.Span{}, "the %s of `%s` need %s, its timeout is %s",
-		attemptsText(leg.Attempts), id, need, leg.Timeout)
+	f := found(AttemptsDoNotFit, id, say("the %s of `%s` need %s, its timeout is %s", attemptsText(leg.Attempts), id, need, p.spell(leg.Timeout)))
 	if total == leg.Timeout {
 		f.Severity = diag.Warning
-		f.Message = fmt.Sprintf("the %s of `%s` exactly fill its timeout of %s", attemptsText(leg.Attempts), id, leg.Timeout)
+		f.Message = say("the %s of `%s` exactly fill its timeout of %s", attemptsText(leg.Attempts), id, p.spell(leg.Timeout))
 	}
 	f.Cause, f.Touched = w.Timeout.From, p.Sol.Nodes[leg.From].Touched
 	f.Notes = append(f.Notes, p.attemptsNote(l, try, one, total))
@@ -98,9 +97,9 @@ func (p *Pass) attemptsNote(l solver.LegID, try limit, one, total model.Duration
 		if _, decides = p.calleeNote(l); len(decides) > 0 {
 			at = decides[0]
 		}
-		text += fmt.Sprintf(": `%s` may take that long", p.nodeName(leg.To))
+		text += say(": `%s` may take that long", p.nodeName(leg.To))
 	} else if try.V >= leg.Timeout {
-		text += fmt.Sprintf(": a %s of %s is not below the timeout", try.name, try.V)
+		text += say(": a %s of %s is not below the timeout", try.name, p.spell(try.V))
 	}
 	return diag.Note{Text: text, At: at}
 }
@@ -119,11 +118,11 @@ func (p *Pass) fitFixes(f *diag.Finding, l solver.LegID, try limit, one model.Du
 	free := p.allAttempts(l, min(try.V, callee).Add(connect))
 	if least := ceil(free.Add(1)); least.Finite() {
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
-		ways = append(ways, fmt.Sprintf("a timeout of %s or more", least))
+		ways = append(ways, say("a timeout of %s or more", p.spell(least)))
 	}
 	if q := floor(within.Sub(t.BackoffSum).Div(leg.Attempts).Sub(connect)); q > 0 && leg.Attempts <= manyAttempts {
 		f.Fixes = append(f.Fixes, p.limitFix(l, try.key, try.Val, "most", q))
-		ways = append(ways, fmt.Sprintf("a %s of %s or less", try.name, q))
+		ways = append(ways, say("a %s of %s or less", try.name, p.spell(q)))
 	}
 	before, n := model.Duration(0), int64(1)
 	for ; n < min(leg.Attempts, manyAttempts); n++ {
@@ -140,7 +139,7 @@ func (p *Pass) fitFixes(f *diag.Finding, l solver.LegID, try limit, one model.Du
 	if connect > 0 {
 		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s to connect come before each attempt", connect), At: w.Connect.From})
 	}
-	f.Help = fmt.Sprintf("give `%s` %s", p.Graph.LegName(l), either(ways))
+	f.Help = say("give `%s` %s", p.Graph.LegName(l), either(ways))
 }
 
 // either joins alternatives: `a`, `a, or b`, `a, b, or c`.

@@ -44,17 +44,17 @@ func (p *Pass) overBudget(n solver.NodeID) {
 	case !given.Finite() || given <= local:
 		// Nobody gives anything, or there is nothing to give: BP113.
 	case t.Received.Finite() && t.Flow > t.Received:
-		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, it received %s", name, words(calls), t.Received.Down())
+		f := found(OverBudget, name, say("the calls of `%s` may take %s, it received %s", name, words(calls), p.spell(t.Received.Down())))
 		if local > 0 {
-			f.Message += fmt.Sprintf(" and works %s itself", local)
+			f.Message += say(" and works %s itself", p.spell(local))
 		}
 		f.Severity = diag.Warning
 		f.Notes = append(f.Notes, p.flowNote(n), p.receivedNote(n))
 		p.reportOver(f, n, given)
 	case calls > node.Margin.Keep(given.Sub(local)):
 		keep := node.Margin.Keep(given.Sub(local))
-		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, into its margin: %s of its %s are for them",
-			name, calls, keep.Down(), given.Down())
+		f := found(OverBudget, name, say("the calls of `%s` may take %s, into its margin: %s of its %s are for them",
+			name, p.spell(calls), p.spell(keep.Down()), p.spell(given.Down())))
 		f.Severity = diag.Warning
 		f.Notes = append(f.Notes, p.flowNote(n), diag.Note{
 			Text: fmt.Sprintf("%s is what they may take: %s", keep.Down(), p.within(n, given, given.Down()).why), At: s.Margin.From,
@@ -134,9 +134,9 @@ func (p *Pass) deciders(n solver.NodeID) []*diag.Origin {
 func (p *Pass) flowNote(n solver.NodeID) diag.Note {
 	sum, at := p.flowText(n)
 	if flow := p.Sol.Nodes[n].Flow; flow.Finite() && sum != flow.String() {
-		return diag.Note{Text: fmt.Sprintf("`%s` may take %s: %s", p.nodeName(n), flow, sum), At: at}
+		return diag.Note{Text: say("`%s` may take %s: %s", p.nodeName(n), p.spell(flow), sum), At: at}
 	}
-	return diag.Note{Text: fmt.Sprintf("`%s` may take %s", p.nodeName(n), sum), At: at}
+	return diag.Note{Text: say("`%s` may take %s", p.nodeName(n), sum), At: at}
 }
 
 // receivedNote says who gives a service its time.
@@ -151,9 +151,9 @@ func (p *Pass) receivedNote(n solver.NodeID) diag.Note {
 	leg, lt, c, w := p.call(t.ReceivedBy)
 	id := p.Graph.LegName(t.ReceivedBy)
 	if least := patience(w); least.Set() && t.Received == least.V {
-		return diag.Note{Text: fmt.Sprintf("%s is the %s of `%s`, its tightest caller", t.Received, least.name, id), At: least.From}
+		return diag.Note{Text: say("%s is the %s of `%s`, its tightest caller", p.spell(t.Received), least.name, id), At: least.From}
 	}
-	text := fmt.Sprintf("%s is its share by `%s`, its tightest caller", t.Received.Down(), id)
+	text := say("%s is its share by `%s`, its tightest caller", p.spell(t.Received.Down()), id)
 	if lt.Budget.Finite() && (leg.Attempts > 1 || leg.Repeat > 1) {
 		text += fmt.Sprintf(": a budget of %s for %s%s", lt.Budget.Down(), attemptsText(leg.Attempts), backoffText(lt.BackoffSum))
 	}

@@ -60,7 +60,7 @@ func (p *Pass) missing(l solver.LegID) {
 		return
 	}
 	id := p.Graph.LegName(l)
-	f := MissingTimeout.New(id, diag.Span{}, "")
+	f := found(MissingTimeout, id, "")
 	f.Cause, f.Touched = w.Timeout.From, p.Sol.Nodes[leg.From].Touched
 	switch open {
 	case none:
@@ -70,7 +70,7 @@ func (p *Pass) missing(l solver.LegID) {
 		}
 	case unset:
 		f.Severity = diag.Warning
-		f.Message = fmt.Sprintf("nothing bounds `%s`: no timeout is set, and no per-try or read timeout", id)
+		f.Message = say("nothing bounds `%s`: no timeout is set, and no per-try or read timeout", id)
 		if t.Patience.Finite() {
 			f.Message = fmt.Sprintf("nothing bounds `%s`: no timeout is set, its attempts are without end", id)
 		}
@@ -86,8 +86,8 @@ func (p *Pass) missing(l solver.LegID) {
 		}
 	}
 	if t.Wait.Finite() && open != summed {
-		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("only `%s` ends it, after %s at most: a lost connection never does",
-			p.nodeName(leg.To), t.Wait)})
+		f.Notes = append(f.Notes, diag.Note{Text: say("only `%s` ends it, after %s at most: a lost connection never does",
+			p.nodeName(leg.To), p.spell(t.Wait))})
 	}
 	p.timeoutFor(&f, l)
 	capped(&f, f.Cause)
@@ -102,11 +102,11 @@ func (p *Pass) timeoutFor(f *diag.Finding, l solver.LegID) {
 	switch {
 	case share > 0 && share.Finite() && t.Need.Known != solver.Nothing && t.Need.V > t.Budget:
 		// A timeout that cuts what the call needs would only move the trouble.
-		f.Help = fmt.Sprintf("give `%s` a timeout; its share of what `%s` has is %s and it needs %s, so that something else must give way first",
-			id, p.nodeName(leg.From), t.Budget.Down(), t.Need.V.Up())
+		f.Help = say("give `%s` a timeout; its share of what `%s` has is %s and it needs %s, so that something else must give way first",
+			id, p.nodeName(leg.From), p.spell(t.Budget.Down()), p.spell(t.Need.V.Up()))
 	case share > 0 && share.Finite():
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "most", share))
-		f.Help = fmt.Sprintf("give `%s` a timeout of %s or less, its share of what `%s` has", id, share, p.nodeName(leg.From))
+		f.Help = say("give `%s` a timeout of %s or less, its share of what `%s` has", id, p.spell(share), p.nodeName(leg.From))
 	case t.Sequence.Finite():
 		least := ceil(t.Sequence.Add(1))
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
@@ -116,7 +116,7 @@ func (p *Pass) timeoutFor(f *diag.Finding, l solver.LegID) {
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
 		f.Help = fmt.Sprintf("give `%s` a timeout of %s or more: that is what it needs", id, least)
 	case t.Budget.Finite():
-		f.Help = fmt.Sprintf("give `%s` a timeout, and the calls beside it less time: nothing of what `%s` has is left for it", id, p.nodeName(leg.From))
+		f.Help = say("give `%s` a timeout, and the calls beside it less time: nothing of what `%s` has is left for it", id, p.nodeName(leg.From))
 	default:
 		f.Help = fmt.Sprintf("give `%s` a timeout; an `slo` of its entrypoint would say which", id)
 	}

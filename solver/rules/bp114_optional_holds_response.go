@@ -97,9 +97,9 @@ func (p *Pass) reportOutlasting(n solver.NodeID, e element, wait model.Duration,
 		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("the required part takes %s at most: `%s`", most, p.Graph.LegName(r[0])), At: p.decider(r[0])})
 	}
 	others := wait.Sub(p.wait(l))
-	fixes, help := p.shorten(l, room{most.Sub(others), fmt.Sprintf("no longer than the required ones, %s", most)})
-	f.Fixes, f.Help = fixes, help
-	if help == "" {
+	within := room{most.Sub(others), fmt.Sprintf("no longer than the required ones, %s", most)}
+	f.Fixes, f.Help = p.shorten(l, within), p.shorter(l, within)
+	if f.Help == "" {
 		f.Help = fmt.Sprintf("let `%s` end within %s", id, most)
 	}
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)

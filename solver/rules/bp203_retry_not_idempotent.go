@@ -39,17 +39,17 @@ func (p *Pass) executesTwice(l solver.LegID) {
 		return
 	}
 	id, callee := p.Graph.LegName(l), p.nodeName(leg.To)
-	f := RetryNotIdempotent.New(id, diag.Span{}, "`%s` may execute %s for one request: %s, and %s",
-		callee, timesText(leg.Attempts), makes(id, leg.Attempts), why)
+	f := found(RetryNotIdempotent, id, say("`%s` may execute %s for one request: %s, and %s",
+		callee, timesText(leg.Attempts), makes(id, leg.Attempts), why))
 	f.Cause, f.Touched = p.layerOrigin(l, -1), p.Sol.Nodes[leg.To].Touched
 	safe := model.Failures{Kinds: model.OnConnect | model.OnRefused}
 	f.Fixes = []diag.Fix{p.retriesFix(l, 1), p.setFix(l, "retry_on", w.RetryOn().From, given(w.RetryOn()), safe.String())}
-	f.Help = fmt.Sprintf("give `%s` no retries, or `retry_on: %s`, which never executes twice", id, safe)
+	f.Help = say("give `%s` no retries, or `retry_on: %s`, which never executes twice", id, safe.String())
 	if known {
 		f.Notes = append(f.Notes, diag.Note{Text: "what is not idempotent must not be sent again once it may have begun", At: at})
 	} else {
 		f.Severity = diag.Info
-		f.Help = fmt.Sprintf("say `idempotent: true` on `%s` if a repeat changes nothing; else %s", id, f.Help)
+		f.Help = say("say `idempotent: true` on `%s` if a repeat changes nothing; else %s", id, f.Help)
 		f.Fixes = append([]diag.Fix{{Subject: id, Key: "idempotent", At: c.At, To: "true"}}, f.Fixes...)
 	}
 	retried := diag.Note{Text: "retried: " + w.Retried().String(), At: w.RetryOn().From}
@@ -88,7 +88,7 @@ func given(v model.Val[model.Failures]) string {
 }
 
 func makes(id string, attempts int64) string {
-	return fmt.Sprintf("`%s` makes %s", id, attemptsText(attempts))
+	return say("`%s` makes %s", id, attemptsText(attempts))
 }
 
 func timesText(n int64) string {

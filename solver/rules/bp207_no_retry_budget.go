@@ -34,10 +34,10 @@ func (p *Pass) unbudgeted(l solver.LegID) {
 		return
 	}
 	id := p.Graph.LegName(l)
-	f := NoRetryBudget.New(id, diag.Span{}, "`%s` retries without a budget: when `%s` fails, one request becomes %s",
-		id, p.Plan.Services[c.To].Name, attemptsText(t.Amplification.Configured))
+	f := found(NoRetryBudget, id, say("`%s` retries without a budget: when `%s` fails, one request becomes %s",
+		id, p.Plan.Services[c.To].Name, attemptsText(t.Amplification.Configured)))
 	f.Cause, f.Touched = p.layerOrigin(l, -1), p.Sol.Nodes[leg.To].Touched
-	f.Help = fmt.Sprintf("give `%s` a `retry_budget`: with 10%%, ten requests make one retry when everything fails", id)
+	f.Help = say("give `%s` a `retry_budget`: with 10%, ten requests make one retry when everything fails", id)
 	f.Fixes = []diag.Fix{p.setFix(l, "retry_budget", w.RetryBudget().From, "", "10%")}
 	p.Report(f)
 }

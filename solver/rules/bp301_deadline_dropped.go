@@ -47,24 +47,24 @@ func (p *Pass) dropped(l, told solver.LegID) {
 		return
 	}
 	id, from := p.Graph.LegName(l), p.nodeName(leg.From)
-	f := DeadlineDropped.New(id, diag.Span{}, "`%s` is told a deadline and does not pass it on to `%s`", from, callee.Name)
+	f := found(DeadlineDropped, id, say("`%s` is told a deadline and does not pass it on to `%s`", from, callee.Name))
 	f.Cause, f.Touched = w.Propagates.From, p.Sol.Nodes[leg.From].Touched
 	if !w.Propagates.Set() {
 		// One service that passes nothing on is one cause, however many it calls.
 		f.Cause, f.At = diag.At(p.Plan.Services[c.From].At), c.At
 	}
 	_, _, _, tw := p.call(told)
-	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` carries the deadline to `%s`", p.Graph.LegName(told), from), At: tw.Propagates.From}}
+	f.Notes = []diag.Note{{Text: say("`%s` carries the deadline to `%s`", p.Graph.LegName(told), from), At: tw.Propagates.From}}
 	if w.Propagates.Set() {
 		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("`propagates` of `%s` is `%s`", id, w.Propagates.V), At: w.Propagates.From})
 	} else {
-		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("`propagates` is not set on `%s`", id)})
+		f.Notes = append(f.Notes, diag.Note{Text: say("`propagates` is not set on `%s`", id)})
 	}
 	with := w.Propagates.Or(0) | model.Deadline
 	f.Fixes = []diag.Fix{p.setFix(l, "propagates", w.Propagates.From, carries(w), with.String())}
-	f.Help = fmt.Sprintf("propagate the deadline on `%s`", id)
+	f.Help = say("propagate the deadline on `%s`", id)
 	if callee.Honors.Or(0)&model.Deadline == 0 {
-		f.Help += fmt.Sprintf(", and let `%s` honor it", callee.Name)
+		f.Help += say(", and let `%s` honor it", callee.Name)
 	}
 	p.Report(f)
 }

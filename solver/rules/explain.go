@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -142,10 +143,11 @@ func (p *Pass) call(l solver.LegID) (leg *solver.Leg, t *solver.LegTimes, c *mod
 // calleeName is the short name of a call among its caller's: the callee, or the whole id where that is not enough.
 func (p *Pass) calleeName(l solver.LegID) string {
 	leg, _, c, _ := p.call(l)
-	if c.ID != p.Plan.Services[c.From].Name+"/"+p.Plan.Services[c.To].Name || leg.Waiter > 0 {
+	from, to := p.Plan.Services[c.From].Name, p.Plan.Services[c.To].Name
+	if rest, ok := strings.CutPrefix(c.ID, from); !ok || len(rest) != len(to)+1 || rest[0] != '/' || rest[1:] != to || leg.Waiter > 0 {
 		return p.Graph.LegName(l)
 	}
-	return p.Plan.Services[c.To].Name
+	return to
 }
 
 // limit is one of a waiter's limits: its key in the plan language, its name in messages, its value.
@@ -261,12 +263,12 @@ func backoffText(sum model.Duration) string {
 	if sum == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" + %s back-off", sum)
+	return " + " + sum.String() + " back-off"
 }
 
 // times gives `4 attempts × 5s`.
 func times(n int64, what string, d model.Duration) string {
-	return fmt.Sprintf("%s × %s", counted(n, what), d)
+	return counted(n, what) + " × " + d.String()
 }
 
 // counted gives `1 call`, `2 calls`.
@@ -277,12 +279,12 @@ func counted(n int64, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return fmt.Sprintf("%s %ss", thousands(n), what)
+	return thousands(n) + " " + what + "s"
 }
 
 // thousands groups digits: 2,168.
 func thousands(n int64) string {
-	s := fmt.Sprint(n)
+	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
@@ -304,7 +306,7 @@ func (p *Pass) workOf(n solver.NodeID) diag.Note {
 		return diag.Note{Text: fmt.Sprintf("`%s` stops at its `server_timeout` of %s", name, node.Limit), At: s.ServerTimeout.From}
 	}
 	if l := node.Waiter; l >= 0 {
-		text := fmt.Sprintf("`%s` may wait %s", name, t.Flow)
+		text := say("`%s` may wait %s", name, p.spell(t.Flow))
 		if a := p.arithmetic(l); a != "" {
 			text += ": " + a
 		}
@@ -312,9 +314,9 @@ func (p *Pass) workOf(n solver.NodeID) diag.Note {
 	}
 	sum, at := p.flowText(n)
 	if sum == t.Flow.String() {
-		return diag.Note{Text: fmt.Sprintf("`%s` may be busy %s", name, t.Flow), At: at}
+		return diag.Note{Text: say("`%s` may be busy %s", name, p.spell(t.Flow)), At: at}
 	}
-	return diag.Note{Text: fmt.Sprintf("`%s` may be busy %s: %s", name, t.Flow, sum), At: at}
+	return diag.Note{Text: say("`%s` may be busy %s: %s", name, p.spell(t.Flow), sum), At: at}
 }
 
 // flowText writes the flow of a node as a sum, and gives the place of its largest part.
@@ -362,7 +364,7 @@ func (p *Pass) flowSum(n solver.NodeID) (sum string, at *diag.Origin) {
 const maxParts = 6
 
 func (p *Pass) legText(l solver.LegID) string {
-	text := fmt.Sprintf("%s `%s`", p.wait(l), p.calleeName(l))
+	text := say("%s `%s`", p.spell(p.wait(l)), p.calleeName(l))
 	if a := p.arithmetic(l); a != "" {
 		text += " (" + a + ")"
 	}
@@ -377,12 +379,12 @@ func (p *Pass) enforcementNote(l solver.LegID) diag.Note {
 	if w.Propagates.Set() {
 		tells = fmt.Sprintf("`propagates` is `%s`", w.Propagates.V)
 	}
-	obeys := fmt.Sprintf("`%s` does not say that it `honors` one", name)
+	obeys := say("`%s` does not say that it `honors` one", name)
 	if honors != 0 {
 		obeys = fmt.Sprintf("`%s` honors `%s`", name, honors)
 	}
 	if w.Propagates.Or(0) == 0 {
-		return diag.Note{Text: fmt.Sprintf("nothing carries the caller's deadline on this call: %s, and %s", tells, obeys), At: w.Propagates.From}
+		return diag.Note{Text: say("nothing carries the caller's deadline on this call: %s, and %s", tells, obeys), At: w.Propagates.From}
 	}
 	return diag.Note{Text: fmt.Sprintf("the caller's deadline does not stop `%s`: %s, but %s", name, tells, obeys), At: w.Propagates.From}
 }
@@ -393,7 +395,7 @@ func (p *Pass) enforcementHelp(l solver.LegID) string {
 	id, name, honors := p.Graph.LegName(l), p.nodeName(leg.To), p.Graph.Nodes[leg.To].Honors
 	switch tells := w.Propagates.Or(0); {
 	case tells == 0 && honors == 0:
-		return fmt.Sprintf("propagate the deadline on `%s` and let `%s` honor it", id, name)
+		return say("propagate the deadline on `%s` and let `%s` honor it", id, name)
 	case honors == 0:
 		return fmt.Sprintf("let `%s` honor the %s that `%s` carries", name, plain(tells), id)
 	default:

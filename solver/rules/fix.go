@@ -41,9 +41,9 @@ func (p *Pass) within(n solver.NodeID, limit, said model.Duration) room {
 	node := &p.Graph.Nodes[n]
 	local := node.Queue.Add(node.Local())
 	free := limit.Sub(local)
-	r := room{has: node.Margin.Keep(free), why: said.String()}
+	r := room{has: node.Margin.Keep(free), why: p.spell(said)}
 	if local > 0 {
-		r.why += " − " + local.String()
+		r.why += " − " + p.spell(local)
 	}
 	switch {
 	case r.has < free:
@@ -104,26 +104,49 @@ func (p *Pass) shrink(n solver.NodeID, within room) (fixes []diag.Fix, help stri
 		if x.without > within.has || !x.others.Finite() {
 			continue
 		}
-		mine := room{within.has - x.others, within.why}
-		if x.others > 0 {
-			mine.why += fmt.Sprintf(", less %s for the other calls", x.others)
-		}
-		more, words := p.shorten(x.leg, mine)
+		mine := room{has: within.has - x.others}
 		if help == "" {
-			help = words
+			mine.why = within.why
+			if x.others > 0 {
+				mine.why += say(", less %s for the other calls", p.spell(x.others))
+			}
+			help = p.shorter(x.leg, mine)
 		}
-		fixes = append(fixes, more...)
+		fixes = append(fixes, p.shorten(x.leg, mine)...)
 	}
 	return fixes, help
 }
 
+// each is what one round of a call may take within the room.
+func (p *Pass) each(l solver.LegID, within room) model.Duration {
+	leg := &p.Graph.Legs[l]
+	return within.has.Div(leg.Repeat).Sub(leg.Pool)
+}
+
 // shorten lists the single changes that bring the wait of one call within the room.
-func (p *Pass) shorten(l solver.LegID, within room) (fixes []diag.Fix, help string) {
-	leg, _, _, w := p.call(l)
-	each := within.has.Div(leg.Repeat).Sub(leg.Pool)
+func (p *Pass) shorten(l solver.LegID, within room) (fixes []diag.Fix) {
+	each := p.each(l, within)
 	if each <= 0 {
-		return nil, ""
+		return nil
 	}
+	leg, _, _, w := p.call(l)
+	if n := p.mostAttempts(l, each); n > 0 && n < leg.Attempts {
+		fixes = append(fixes, p.retriesFix(l, n))
+	}
+	fixes = append(fixes, p.limitFix(l, "timeout", w.Timeout, "most", floor(each)))
+	if q := p.longestTry(l, each); q > 0 {
+		fixes = append(fixes, p.limitFix(l, "per_try_timeout", w.PerTry, "most", q))
+	}
+	return fixes
+}
+
+// shorter words these changes, "" where there are none.
+func (p *Pass) shorter(l solver.LegID, within room) string {
+	each := p.each(l, within)
+	if each <= 0 {
+		return ""
+	}
+	leg := &p.Graph.Legs[l]
 	if leg.Repeat > 1 {
 		within.why += fmt.Sprintf(", over %d in sequence", leg.Repeat)
 	}
@@ -132,15 +155,9 @@ func (p *Pass) shorten(l solver.LegID, within room) (fixes []diag.Fix, help stri
 	}
 	give := ""
 	if n := p.mostAttempts(l, each); n > 0 && n < leg.Attempts {
-		fixes = append(fixes, p.retriesFix(l, n))
 		give = retriesText(n) + ", or "
 	}
-	longest := floor(each)
-	fixes = append(fixes, p.limitFix(l, "timeout", w.Timeout, "most", longest))
-	if q := p.longestTry(l, each); q > 0 {
-		fixes = append(fixes, p.limitFix(l, "per_try_timeout", w.PerTry, "most", q))
-	}
-	return fixes, fmt.Sprintf("give `%s` %sa timeout of %s or less (%s)", p.Graph.LegName(l), give, longest, within.why)
+	return say("give `%s` %sa timeout of %s or less (%s)", p.Graph.LegName(l), give, p.spell(floor(each)), within.why)
 }
 
 // retriesText words the most retries of n attempts.
@@ -189,9 +206,9 @@ func (p *Pass) longestTry(l solver.LegID, within model.Duration) model.Duration 
 
 // limitFix is the change of one limit of a call, at the place where it is written.
 func (p *Pass) limitFix(l solver.LegID, key string, now model.Val[model.Duration], bound string, to model.Duration) diag.Fix {
-	f := diag.Fix{Subject: p.Graph.LegName(l), Key: key, At: now.Span(), Bound: bound, To: to.String()}
+	f := diag.Fix{Subject: p.Graph.LegName(l), Key: key, At: now.Span(), Bound: bound, To: p.spell(to)}
 	if now.Set() {
-		f.From = now.V.String()
+		f.From = p.spell(now.V)
 	}
 	if f.At.Nowhere() {
 		_, _, c, _ := p.call(l)
@@ -249,9 +266,9 @@ func (p *Pass) stop(n solver.NodeID, to model.Duration) (f diag.Fix, ok bool) {
 	if s == nil || to <= 0 || !to.Finite() {
 		return diag.Fix{}, false
 	}
-	f = diag.Fix{Subject: s.Name, Key: "server_timeout", At: s.ServerTimeout.Span(), Bound: "most", To: to.String()}
+	f = diag.Fix{Subject: s.Name, Key: "server_timeout", At: s.ServerTimeout.Span(), Bound: "most", To: p.spell(to)}
 	if s.ServerTimeout.Set() {
-		f.From = s.ServerTimeout.V.String()
+		f.From = p.spell(s.ServerTimeout.V)
 	}
 	if f.At.Nowhere() {
 		f.At = s.At

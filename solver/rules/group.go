@@ -63,10 +63,14 @@ func pick(all []*raised, numbers []int32) []*diag.Finding {
 
 // firsts has, for every code that another finding may follow from, the findings by their subject, the first of several.
 func firsts(all []*raised) map[*diag.Code]map[string]int32 {
+	many := make(map[*diag.Code]int)
+	for _, f := range all {
+		many[f.Code]++
+	}
 	at := make(map[*diag.Code]map[string]int32)
 	want := func(c *diag.Code) {
 		if at[c] == nil {
-			at[c] = make(map[string]int32)
+			at[c] = make(map[string]int32, many[c])
 		}
 	}
 	for _, codes := range before {

@@ -27,6 +27,8 @@ type memo struct {
 	// layers has every layer that retries, and the nearest one above every node.
 	retries []layer
 	near    []int32
+	// spelt has durations as they are written.
+	spelt *spelt
 	// texts numbers the files and the defaults that causes are known by.
 	texts map[string]int32
 	last  struct {

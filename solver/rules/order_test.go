@@ -22,7 +22,7 @@ func TestOrderIsThatOfDiag(t *testing.T) {
 			at := diag.Span{File: word(2), Line: r.Int32N(3), Col: r.Int32N(2)}
 			want[i] = diag.Finding{
 				Code: All[r.IntN(2)].Code, Severity: diag.Severity(1 + r.IntN(3)), Touched: float64(r.IntN(2)),
-				Subject: word(2), Message: word(2), Help: strconv.Itoa(i), Cause: &diag.Origin{Span: at},
+				Subject: word(2), Message: word(2), Help: strconv.Itoa(i), Cause: diag.At(at),
 			}
 			if r.IntN(2) == 0 {
 				want[i].At = at
@@ -50,7 +50,7 @@ func TestShared(t *testing.T) {
 	}
 	p := newPass(plan, nil, nil)
 	counted := make(map[diag.Span]int)
-	p.values(func(o *diag.Origin) { counted[o.Span]++ })
+	p.values(func(o *diag.Origin) { counted[o.Span()]++ })
 	for at, n := range counted {
 		if got := p.shared(at); got != n && (n > 1 || got > 1) {
 			t.Errorf("%s has %d values, not %d", at, n, got)

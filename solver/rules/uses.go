@@ -21,10 +21,8 @@ func (p *Pass) shared(at diag.Span) int {
 // countUses finds the places of which several waiters or services take their value. Few are, in plans of any size, so
 // that a first round only marks places, by a hash, and a second one counts those whose mark was met before.
 func (p *Pass) countUses() {
-	n := 0
-	p.values(func(*diag.Origin) { n++ })
 	size := uint64(64)
-	for size < uint64(n)*sparse {
+	for size < uint64(len(p.Plan.Services)+len(p.Plan.Calls))*sparse {
 		size *= 2
 	}
 	met, again := make([]uint64, size/64), make([]uint64, size/64)
@@ -42,8 +40,8 @@ func (p *Pass) countUses() {
 	})
 }
 
-// sparse is how many marks there are for one value.
-const sparse = 16
+// sparse is how many marks there are for a service or a call, which have about two values each.
+const sparse = 32
 
 // marker gives places their marks: a word and a bit of it.
 type marker struct {
