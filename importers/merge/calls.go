@@ -43,20 +43,26 @@ func (m *merger) structural(g int32) bool { return m.fragments[m.fragment[g]].St
 // matchAll decides, caller by caller and callee by callee, which sightings are one call, and names the calls.
 func (m *merger) matchAll() {
 	at, byCaller := bucket(m.from, len(m.plan.Services))
-	pairs := map[model.ServiceID][]int32{}
-	var callees []model.ServiceID
+	group := make([]int32, len(m.plan.Services)) // of a callee among the caller's, counted from 1
+	var groups [][]int32
 	for s := range m.plan.Services {
-		clear(pairs)
-		callees = callees[:0]
+		callees := int32(0)
 		for _, g := range byCaller[at[s]:at[s+1]] {
-			if pairs[m.to[g]] == nil {
-				callees = append(callees, m.to[g])
+			k := &group[m.to[g]]
+			if *k == 0 {
+				if int(callees) == len(groups) {
+					groups = append(groups, nil)
+				}
+				groups[callees] = groups[callees][:0]
+				callees++
+				*k = callees
 			}
-			pairs[m.to[g]] = append(pairs[m.to[g]], g)
+			groups[*k-1] = append(groups[*k-1], g)
 		}
-		for _, callee := range callees {
-			m.match(pairs[callee])
-			m.name(pairs[callee])
+		for _, calls := range groups[:callees] {
+			group[m.to[calls[0]]] = 0
+			m.match(calls)
+			m.name(calls)
 		}
 	}
 	m.tellApart()
@@ -249,10 +255,13 @@ func (m *merger) matchFacts(facts, calls []int32) {
 // name gives the calls of one pair their ids: `a/b`, or `a/b:name` where there are several. The first unnamed one
 // keeps `a/b`, the next is `a/b#2`; so do calls that share a name.
 func (m *merger) name(group []int32) {
-	calls := group[:0:0]
-	for _, g := range group {
-		if m.emit[g] {
-			calls = append(calls, g)
+	calls := group
+	if slices.ContainsFunc(group, func(g int32) bool { return !m.emit[g] }) {
+		calls = nil
+		for _, g := range group {
+			if m.emit[g] {
+				calls = append(calls, g)
+			}
 		}
 	}
 	if len(calls) == 0 {
@@ -296,7 +305,9 @@ func (m *merger) emitCalls() {
 		if len(c.Waiters) == 0 {
 			c.Waiters = []model.Waiter{{At: c.At}}
 		}
-		m.joinLayers(m.join(c.ID), c, int32(g))
+		if len(m.layers[int32(g)]) > 0 {
+			m.joinLayers(m.join(c.ID), c, int32(g))
+		}
 	}
 }
 

@@ -144,7 +144,12 @@ func (m *merger) joinHeads() {
 // joinServices joins the services of all fragments by name, aliases resolved.
 func (m *merger) joinServices() {
 	m.collectNames()
-	m.services = make(map[string]model.ServiceID)
+	most := 0
+	for _, f := range m.fragments {
+		most = max(most, len(f.Services))
+	}
+	m.services = make(map[string]model.ServiceID, most)
+	m.plan.Services, m.facts = make([]model.Service, 0, most), make([]facts, 0, most)
 	m.local = make([][]model.ServiceID, len(m.fragments))
 	for i, f := range m.fragments {
 		m.local[i] = make([]model.ServiceID, len(f.Services))

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -42,6 +43,18 @@ func TestSlip(t *testing.T) {
 func TestNeighbours(t *testing.T) {
 	listed := []string{"order", "payment", "inventory", "gateway", "stock", "order-v1", "aab"}
 	doubtful := []string{"ordr", "oredr", "paymnet", "inventary", "gatewayy", "sotck", "other", "order-v2", "aabb", "xorder", "stok"}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		word := make([]byte, 4+r.IntN(2))
+		for i := range word {
+			word[i] = "ab1-\xff"[r.IntN(5)]
+		}
+		if r.IntN(2) == 0 {
+			listed = append(listed, string(word))
+		} else {
+			doubtful = append(doubtful, string(word))
+		}
+	}
 	m := &merger{plan: &model.Plan{}}
 	add := func(names []string) (ids []model.ServiceID) {
 		for _, n := range names {

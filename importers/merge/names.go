@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -44,26 +45,40 @@ func (m *merger) reportMisspelt(id, meant model.ServiceID) {
 
 // neighbours gives for each doubtful name the first listed one that is one edit away. Names one edit apart share a
 // word that is left when each loses at most one letter, so the doubtful names, which are few, are indexed by those.
+// Where the listed name has a digit in the place of the edit, or the doubtful one a digit more, it is no slip.
 func (m *merger) neighbours(listed, doubtful []model.ServiceID) map[model.ServiceID]model.ServiceID {
 	if len(listed) == 0 || len(doubtful) == 0 {
 		return nil
 	}
-	shorter := map[string][]model.ServiceID{}
+	shorter, withoutDigit := map[string][]model.ServiceID{}, map[string][]model.ServiceID{}
 	for _, id := range doubtful {
-		for _, s := range shortened(m.plan.Services[id].Name) {
-			shorter[s] = append(shorter[s], id)
-		}
+		shortened(m.plan.Services[id].Name, func(short []byte, lost rune) {
+			if unicode.IsDigit(lost) {
+				withoutDigit[string(short)] = append(withoutDigit[string(short)], id)
+			} else {
+				shorter[string(short)] = append(shorter[string(short)], id)
+			}
+		})
 	}
 	near := map[model.ServiceID]model.ServiceID{}
 	for _, id := range listed {
 		name := m.plan.Services[id].Name
-		for _, s := range shortened(name) {
-			for _, d := range shorter[s] {
+		try := func(doubtful []model.ServiceID) {
+			for _, d := range doubtful {
 				if _, found := near[d]; !found && slip(m.plan.Services[d].Name, name) {
 					near[d] = id
 				}
 			}
 		}
+		shortened(name, func(short []byte, lost rune) {
+			if unicode.IsDigit(lost) {
+				return
+			}
+			try(shorter[string(short)])
+			if lost != 0 {
+				try(withoutDigit[string(short)])
+			}
+		})
 	}
 	return near
 }
@@ -71,20 +86,23 @@ func (m *merger) neighbours(listed, doubtful []model.ServiceID) map[model.Servic
 // longest is the length beyond which a name is not looked at for slips: nobody types it.
 const longest = 64
 
-// shortened gives the name and what is left of it without any one of its letters.
-func shortened(name string) []string {
-	r := []rune(name)
-	if len(r) > longest {
-		return nil
+// shortened calls visit with the name, where no letter is lost, and with what is left of it without any one of its
+// letters.
+func shortened(name string, visit func(short []byte, lost rune)) {
+	if utf8.RuneCountInString(name) > longest {
+		return
 	}
-	all := []string{name}
-	for i := range r {
-		if i > 0 && r[i] == r[i-1] {
+	short, last := []byte(name), rune(-1)
+	visit(short, 0)
+	for i, r := range name {
+		if r == last {
 			continue
 		}
-		all = append(all, string(r[:i])+string(r[i+1:]))
+		last = r
+		_, size := utf8.DecodeRuneInString(name[i:])
+		short = append(append(short[:0], name[:i]...), name[i+size:]...)
+		visit(short, r)
 	}
-	return all
 }
 
 // slip reports whether one insertion, deletion, replacement or swap of neighbours makes a name of the other, in a
