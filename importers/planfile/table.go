@@ -130,16 +130,17 @@ func (t *table[T]) read(r *reader, n *yamlsrc.Node, to *T) {
 		}
 	}
 	r.key, r.keyAt = outer, outerAt
-	t.check(r, n)
+	r.complete(n, t.what, t.required, t.exclusive)
 }
 
-func (t *table[T]) check(r *reader, n *yamlsrc.Node) {
-	for _, name := range t.required {
+// complete reports the keys that a mapping lacks, and those that cannot stand beside each other.
+func (r *reader) complete(n *yamlsrc.Node, what string, required []string, exclusive []exclusive) {
+	for _, name := range required {
 		if n.Get(name) == nil {
-			r.missing(n, t.what, name, fmt.Sprintf("add `%s`", name))
+			r.missing(n, what, name, fmt.Sprintf("add `%s`", name))
 		}
 	}
-	for _, x := range t.exclusive {
+	for _, x := range exclusive {
 		first := n.Get(x.key)
 		if first == nil {
 			continue
@@ -188,12 +189,17 @@ func (t *table[T]) schema() object {
 	for _, k := range t.keys {
 		properties[k.name] = k.form.described(k.doc)
 	}
+	return restricted(properties, t.required, t.exclusive)
+}
+
+// restricted is a closed mapping with what it requires and excludes.
+func restricted(properties object, required []string, exclusive []exclusive) object {
 	s := closed(properties)
-	if len(t.required) > 0 {
-		s["required"] = t.required
+	if len(required) > 0 {
+		s["required"] = required
 	}
 	var not []any
-	for _, x := range t.exclusive {
+	for _, x := range exclusive {
 		for _, other := range x.others {
 			not = append(not, object{"not": object{"required": []string{x.key, other}}})
 		}
