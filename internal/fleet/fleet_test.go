@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,9 @@ import (
 	"github.com/budgetplan/budgetplan/importers/planfile"
 	"github.com/budgetplan/budgetplan/internal/fleet"
 	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/render"
+	"github.com/budgetplan/budgetplan/render/report"
 	"github.com/budgetplan/budgetplan/solver"
 	"github.com/budgetplan/budgetplan/solver/rules"
 )
@@ -83,18 +87,34 @@ func BenchmarkStages(b *testing.B) {
 	}
 }
 
+// stager runs the steps of one size.
+type stager struct {
+	b     *testing.B
+	n     int
+	fleet *fleet.Fleet
+	text  []byte // the fleet as a plan file
+}
+
 func stages(b *testing.B, n int) {
-	stage := func(name string, run func(m *fleet.Meter)) {
-		b.Run(name, func(b *testing.B) {
-			m := fleet.Measure(b, n, 0)
-			for range b.N {
-				run(m)
-			}
-			m.Report()
-		})
-	}
 	f := fleet.New(n, 1)
-	text := f.YAML()
+	s := stager{b, n, f, f.YAML()}
+	s.reading()
+	s.judging()
+}
+
+func (s *stager) stage(name string, run func(m *fleet.Meter)) {
+	s.b.Run(name, func(b *testing.B) {
+		m := fleet.Measure(b, s.n, 0)
+		for range b.N {
+			run(m)
+		}
+		m.Report()
+	})
+}
+
+// reading measures what leads to a plan.
+func (s *stager) reading() {
+	b, n, text, stage := s.b, s.n, s.text, s.stage
 	var fragment *model.Fragment
 	read := func(src *importers.Source) { fragment, _ = planfile.Importer.Import(src) }
 	source := func() *importers.Source { return &importers.Source{File: "fleet.yaml", Bytes: text} }
@@ -119,16 +139,41 @@ func stages(b *testing.B, n int) {
 			m.Time(func() { merge.Plan([]*model.Fragment{fragment}) })
 		})
 	}
-	text, fragment = nil, nil
+}
+
+// judging measures what is made of a plan.
+func (s *stager) judging() {
+	b, n, stage := s.b, s.n, s.stage
 	empty := heap()
-	p := f.Plan()
+	p := s.fleet.Plan()
 	planned := heap()
 	g, _ := solver.Compile(p)
 	compiled := heap()
 	sol := solver.Solve(g, solver.Options{})
 	solved := heap()
 	stage("compile", func(m *fleet.Meter) { m.Time(func() { solver.Compile(p) }) })
-	stage("rules", func(m *fleet.Meter) { m.Time(func() { rules.Check(p, g, sol, nil, rules.Options{}) }) })
+	var found []diag.Finding
+	check := func() { found = rules.Check(p, g, sol, nil, rules.Options{}) }
+	stage("rules", func(m *fleet.Meter) { m.Time(check) })
+	if n <= 100_000 {
+		in := &render.Input{Plan: p, Graph: g, Solution: sol, Source: func(string) []byte { return s.text }}
+		write := func(r *render.Renderer) func(m *fleet.Meter) {
+			return func(m *fleet.Meter) {
+				if in.Findings == nil {
+					check()
+					in.Findings = found
+				}
+				m.Time(func() {
+					if err := r.Render(io.Discard, in); err != nil {
+						b.Fatal(err)
+					}
+				})
+			}
+		}
+		stage("text", write(report.Text))
+		stage("JSON", write(report.JSON))
+		found = nil
+	}
 	stage("10 longest paths", func(m *fleet.Meter) { m.Time(func() { solver.Paths(g, sol, 0, 10) }) })
 	b.Run("memory", func(b *testing.B) {
 		for range b.N {

@@ -121,20 +121,20 @@ func (s *sources) excerpt(at diag.Span) (shown, carets string, ok bool) {
 		from, cut, rest = 0, "", text
 	}
 	cells, more := visible(rest)
-	shown = cut + strings.Join(cells, "")
+	shown = cut + cells.join(0, cells.len())
 	if more {
 		shown += "…"
 	}
 	shown = strings.TrimRight(shown, " ")
 	start := int(at.Col) - 1 - from
-	if at.Col < 1 || start > len(cells) {
+	if at.Col < 1 || start > cells.len() {
 		return shown, "", true
 	}
-	end := min(max(start+1, int(at.EndCol)-1-from), len(cells))
-	before := width(cut + strings.Join(cells[:start], ""))
+	end := min(max(start+1, int(at.EndCol)-1-from), cells.len())
+	before := cells.width(cut, 0, start)
 	marked := 1
 	if end > start {
-		marked = max(1, width(strings.Join(cells[start:end], "")))
+		marked = max(1, cells.width("", start, end))
 	}
 	return shown, strings.Repeat(" ", before) + strings.Repeat("^", marked), true
 }
@@ -152,22 +152,49 @@ func (s *sources) text(at diag.Span) string {
 	return string(line[f.offset(int(at.Line), line, int(at.Col)-1):f.offset(int(at.Line), line, int(at.EndCol)-1)])
 }
 
+// cells are the runes of a line as they are to be shown: each by itself, or all in a text of which each byte is one.
+type cells struct {
+	ascii string
+	runes []string
+}
+
+func (c cells) len() int { return len(c.ascii) + len(c.runes) }
+
+func (c cells) join(from, to int) string {
+	if c.runes == nil {
+		return c.ascii[from:to]
+	}
+	return strings.Join(c.runes[from:to], "")
+}
+
+func (c cells) width(before string, from, to int) int {
+	if c.runes == nil {
+		return width(before) + to - from
+	}
+	return width(before + c.join(from, to))
+}
+
 // visible gives the first runes of a text as they are to be shown, a tab as four spaces, and whether there are more.
-func visible(text []byte) (cells []string, more bool) {
+func visible(text []byte) (shown cells, more bool) {
+	first := text[:min(len(text), excerptRunes)]
+	if plain(first) == len(first) {
+		return cells{ascii: string(first)}, len(text) > len(first)
+	}
+	var runes []string
 	for len(text) > 0 {
-		if len(cells) == excerptRunes {
-			return cells, true
+		if len(runes) == excerptRunes {
+			return cells{runes: runes}, true
 		}
 		r, size := utf8.DecodeRune(text)
 		text = text[size:]
 		switch {
 		case r == '\t':
-			cells = append(cells, "    ")
+			runes = append(runes, "    ")
 		case r == utf8.RuneError || unprintable(r):
-			cells = append(cells, "\ufffd")
+			runes = append(runes, "\ufffd")
 		default:
-			cells = append(cells, string(r))
+			runes = append(runes, string(r))
 		}
 	}
-	return cells, false
+	return cells{runes: runes}, false
 }

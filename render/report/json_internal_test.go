@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -53,6 +54,24 @@ func TestStringsAreAlwaysJSON(t *testing.T) {
 		var back string
 		if err := json.Unmarshal(appendString(nil, text), &back); err != nil {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A text that is written without the encoder is what the encoder makes of it.
+func TestStrings(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"", "plain", `a "b"`, `a\b`, "<&>", "tab\t", "\x00", "\x1f", "\x7f", "×", "a\u2028b", "a\u2029b", "\u0085", "bad \xff", "\xe2\x80", "\ufffd", "😀",
+	} {
+		var want bytes.Buffer
+		e := json.NewEncoder(&want)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(text); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(appendString(nil, text)) + "\n"; got != want.String() {
+			t.Errorf("%q is written %s, not %s", text, got, want.String())
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -191,6 +192,11 @@ func appendMS(b []byte, d model.Duration) []byte {
 }
 
 func appendString(b []byte, text string) []byte {
+	if standsAsItIs(text) {
+		b = append(b, '"')
+		b = append(b, text...)
+		return append(b, '"')
+	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -198,4 +204,18 @@ func appendString(b []byte, text string) []byte {
 		return append(b, `""`...)
 	}
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
+}
+
+// standsAsItIs reports whether a text needs no escape in JSON, as nearly all do.
+func standsAsItIs(text string) bool {
+	ascii := true
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ' || c == '"' || c == '\\':
+			return false
+		case c >= utf8.RuneSelf:
+			ascii = false
+		}
+	}
+	return ascii || utf8.ValidString(text) && !strings.ContainsAny(text, "\u2028\u2029")
 }

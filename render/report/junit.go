@@ -80,11 +80,11 @@ func writeJUnit(w io.Writer, ins []*render.Input) error {
 
 func suiteOf(in *render.Input) junitSuite {
 	suite := junitSuite{Name: clean(cmp.Or(in.PlanName(), "budgetplan"))}
-	found := make(map[string]bool)
+	found, read := make(map[string]bool), newSources(in.Source)
 	for i := range in.Findings {
 		f := &in.Findings[i]
 		found[f.Code.ID] = true
-		c := caseOf(in, f)
+		c := caseOf(in, f, read)
 		switch {
 		case c.Skipped != nil:
 			suite.Skipped++
@@ -110,7 +110,7 @@ func suiteOf(in *render.Input) junitSuite {
 	return suite
 }
 
-func caseOf(in *render.Input, f *diag.Finding) junitCase {
+func caseOf(in *render.Input, f *diag.Finding, read *sources) junitCase {
 	// Without its line, so that a test is the same one after lines have moved.
 	about := strings.Join(slices.DeleteFunc([]string{f.Place().File, f.Subject, f.Detail}, func(s string) bool { return s == "" }), " ")
 	c := junitCase{Name: clean(f.Code.Name + ": " + about), Class: f.Code.ID}
@@ -118,17 +118,17 @@ func caseOf(in *render.Input, f *diag.Finding) junitCase {
 	case f.Ignored != nil:
 		c.Skipped = &junitSkipped{clean(cmp.Or(f.Ignored.Reason, "ignored"))}
 	case f.Severity >= cmp.Or(in.FailOn, diag.Error):
-		c.Failure = &junitFailure{Type: f.Severity.String(), Message: clean(f.Message), Text: whole(in, f)}
+		c.Failure = &junitFailure{Type: f.Severity.String(), Message: clean(f.Message), Text: whole(f, read)}
 	default:
-		c.Output = &junitText{whole(in, f)}
+		c.Output = &junitText{whole(f, read)}
 	}
 	return c
 }
 
 // whole is a finding as the text format shows it.
-func whole(in *render.Input, f *diag.Finding) string {
+func whole(f *diag.Finding, read *sources) string {
 	var b strings.Builder
-	_ = WriteFinding(&b, f, in.Source) // a strings.Builder takes everything
+	_ = writeFinding(&b, f, read) // a strings.Builder takes everything
 	return b.String()
 }
 

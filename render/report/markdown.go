@@ -153,19 +153,20 @@ func emphasised(text string, violated bool) string {
 
 // markdownFindings writes each finding folded as far as they fit, and counts the rest.
 func markdownFindings(b *strings.Builder, in *render.Input, free int) {
-	end := b.Len() + free
+	end, read := b.Len()+free, newSources(in.Source)
 	var left []diag.Finding
 	for i := range in.Findings {
 		f := &in.Findings[i]
 		if !shown(in, f) || f.Severity < diag.Warning && !in.Verbose {
 			continue // the table of codes counts it
 		}
-		text := folded(in, f)
-		if len(left) > 0 || b.Len()+len(text) > end {
-			left = append(left, *f)
-			continue
+		if len(left) == 0 {
+			if text := folded(f, read); b.Len()+len(text) <= end {
+				b.WriteString(text)
+				continue
+			}
 		}
-		b.WriteString(text)
+		left = append(left, *f)
 	}
 	if len(left) > 0 {
 		fmt.Fprintf(b, "\n%s left out of this comment: %s\n", render.Counted(len(left), "more finding"), tally(left))
@@ -173,8 +174,8 @@ func markdownFindings(b *strings.Builder, in *render.Input, free int) {
 }
 
 // folded gives a finding as an element that a click opens.
-func folded(in *render.Input, f *diag.Finding) string {
-	text := whole(in, f)
+func folded(f *diag.Finding, read *sources) string {
+	text := whole(f, read)
 	fence := "```"
 	for strings.Contains(text, fence) {
 		fence += "`"

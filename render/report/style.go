@@ -44,7 +44,7 @@ func (s style) severity(of diag.Severity, text string) string {
 // clean makes text from files safe for a line of a terminal or a log: what would move the cursor, end the line or
 // reverse its direction is written as an escape.
 func clean(text string) string {
-	if strings.IndexFunc(text, unprintable) < 0 && utf8.ValidString(text) {
+	if plain(text) == len(text) || strings.IndexFunc(text, unprintable) < 0 && utf8.ValidString(text) {
 		return text
 	}
 	var b strings.Builder
@@ -63,6 +63,16 @@ func clean(text string) string {
 		}
 	}
 	return b.String()
+}
+
+// plain is how many bytes a text begins with that are printable ASCII.
+func plain[T string | []byte](text T) int {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return i
+		}
+	}
+	return len(text)
 }
 
 // unprintable reports control characters, line separators, and the marks that turn the direction of text around.

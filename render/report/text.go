@@ -46,8 +46,12 @@ func heading(out *bufio.Writer, in *render.Input, i int) {
 
 // WriteFinding writes one finding as the text format shows it. Source gives the bytes of a file that was read.
 func WriteFinding(w io.Writer, f *diag.Finding, source func(file string) []byte) error {
+	return writeFinding(w, f, newSources(source))
+}
+
+func writeFinding(w io.Writer, f *diag.Finding, read *sources) error {
 	out := bufio.NewWriter(w)
-	t := text{out: out, sources: newSources(source)}
+	t := text{out: out, sources: read}
 	t.finding(f)
 	return out.Flush()
 }
@@ -113,8 +117,8 @@ func infoLine(infos map[string]int) string {
 
 // finding writes one finding whole.
 func (t *text) finding(f *diag.Finding) {
-	word := fmt.Sprintf("%s[%s]", f.Severity, f.Code.ID)
-	fmt.Fprintf(t.out, "%s: %s\n", t.style.severity(f.Severity, word), t.style.paint(bold, clean(f.Message)))
+	word := f.Severity.String() + "[" + f.Code.ID + "]"
+	t.write(t.style.severity(f.Severity, word), ": ", t.style.paint(bold, clean(f.Message)), "\n")
 	t.place(f)
 	if n := grouped(f); n != "" {
 		t.line("note", n, nil)
@@ -144,11 +148,17 @@ func grouped(f *diag.Finding) string {
 
 // line writes a note or the help, with the place it comes from.
 func (t *text) line(word, said string, at *diag.Origin) {
-	fmt.Fprintf(t.out, "%s: %s", t.style.paint(bold, word), clean(said))
+	t.write(t.style.paint(bold, word), ": ", clean(said))
 	if where := origin(at); where != "" {
-		t.out.WriteString("  " + t.style.paint(blue, "--> "+where))
+		t.write("  ", t.style.paint(blue, "--> "+where))
 	}
-	t.out.WriteString("\n")
+	t.write("\n")
+}
+
+func (t *text) write(words ...string) {
+	for _, w := range words {
+		t.out.WriteString(w)
+	}
 }
 
 // origin names where a value comes from: its place, the default that supplied it, or both.
@@ -182,9 +192,9 @@ func (t *text) place(f *diag.Finding) {
 	number := strconv.Itoa(int(at.Line))
 	indent := strings.Repeat(" ", len(number))
 	bar := t.style.paint(blue, indent+" |")
-	fmt.Fprintf(t.out, "%s%s %s\n%s\n", indent, t.style.paint(blue, "-->"), clean(at.String()), bar)
-	fmt.Fprintf(t.out, "%s %s\n", t.style.paint(blue, number+" |"), shown)
+	t.write(indent, t.style.paint(blue, "-->"), " ", clean(at.String()), "\n", bar, "\n")
+	t.write(t.style.paint(blue, number+" |"), " ", shown, "\n")
 	if carets != "" {
-		fmt.Fprintf(t.out, "%s %s\n", bar, t.style.severity(f.Severity, carets))
+		t.write(bar, " ", t.style.severity(f.Severity, carets), "\n")
 	}
 }

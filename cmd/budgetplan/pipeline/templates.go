@@ -45,11 +45,16 @@ func templateOf(marks []template, at diag.Span) string {
 // Templates gives for a place in a rendered file the template that it comes from, empty for any other place.
 func Templates(source func(string) []byte) func(diag.Span) string {
 	marks := map[string][]template{}
+	var file string // looked at last
+	var found []template
 	return func(at diag.Span) string {
-		found, known := marks[at.File]
-		if !known {
-			found = templatesOf(source(at.File))
-			marks[at.File] = found
+		if at.File != file {
+			known := false
+			if found, known = marks[at.File]; !known {
+				found = templatesOf(source(at.File))
+				marks[at.File] = found
+			}
+			file = at.File
 		}
 		return templateOf(found, at)
 	}
@@ -61,17 +66,21 @@ func noteTemplates(findings []diag.Finding, source func(string) []byte) []diag.F
 	at := Templates(source)
 	for i := range findings {
 		f := &findings[i]
-		file := at(f.Place())
-		f.Notes = slices.Clone(f.Notes)
+		file, own := at(f.Place()), false
 		for k := range f.Notes {
-			if n := &f.Notes[k]; n.At != nil {
-				if other := at(n.At.Span()); other != "" && other != file {
-					n.Text += fmt.Sprintf(", rendered from `%s`", other)
+			n := f.Notes[k]
+			if n.At == nil {
+				continue
+			}
+			if other := at(n.At.Span()); other != "" && other != file {
+				if !own {
+					f.Notes, own = slices.Clone(f.Notes), true
 				}
+				f.Notes[k].Text += fmt.Sprintf(", rendered from `%s`", other)
 			}
 		}
 		if file != "" {
-			f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("rendered from `%s`", file)})
+			f.Notes = append(slices.Clip(f.Notes), diag.Note{Text: fmt.Sprintf("rendered from `%s`", file)})
 		}
 	}
 	return findings
