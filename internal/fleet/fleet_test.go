@@ -217,6 +217,8 @@ func BenchmarkProcess(b *testing.B) {
 		{"1000 calls", fleet.New(1000, 1).YAML(), []string{"check", "--fail-on", "never"}},
 		{"70 services and 600 calls in layers", fleet.Layers(7, 10, 10), []string{"check", "--fail-on", "never"}},
 		{"9010 services and 81000 calls in layers", fleet.Layers(10, 1000, 10), []string{"check", "--fail-on", "never"}},
+		{"a hub of 4000 callers and 4000 calls", fleet.Hub(4000), []string{"check", "--fail-on", "never"}},
+		{"100000 calls", fleet.New(100_000, 1).YAML(), []string{"check", "--fail-on", "never"}},
 	}
 	for i, p := range plans {
 		if p.yaml != nil {

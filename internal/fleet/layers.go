@@ -34,3 +34,24 @@ func Layers(layers, width, fan int) []byte {
 	}
 	return b.Bytes()
 }
+
+// Hub gives, as a plan file, a service that n others call and that calls n others, most of it too slowly: whoever looks
+// at all calls of a callee for each of its callers looks at n times n.
+func Hub(n int) []byte {
+	var b bytes.Buffer
+	b.WriteString("version: 1\nentrypoints:\n  in: {slo: 1s, timeout: 2s, call: front}\nservices:\n  front:\n    calls:\n      - parallel:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "          - {call: caller-%d, timeout: %dms, propagates: deadline}\n", i, 100+i%7)
+	}
+	for i := range n {
+		fmt.Fprintf(&b, "  caller-%d:\n    honors: deadline\n    calls:\n      - {call: hub, timeout: %dms, retries: %d}\n", i, 50+i%11, i%3)
+	}
+	b.WriteString("  hub:\n    local_work: 1ms\n    calls:\n      - parallel:\n")
+	for i := range n {
+		fmt.Fprintf(&b, "          - {call: leaf-%d, timeout: %dms, latency: {p50: 3ms, p99: 40ms}}\n", i, 200+i%13)
+	}
+	for i := range n {
+		fmt.Fprintf(&b, "  leaf-%d: {local_work: 2ms}\n", i)
+	}
+	return b.Bytes()
+}

@@ -2,45 +2,74 @@ package rules
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/budgetplan/budgetplan/model/diag"
 )
 
-// placed is a finding with what decides most often where it stands.
+// placed is what decides most often where a finding stands; i is its number.
 type placed struct {
-	*diag.Finding
-	at diag.Span
-	i  int32
+	touched            float64
+	file, line, col, i int32
+	severity           diag.Severity
 }
 
-// order sorts findings as diag.Sort does. It moves pointers instead of findings, and asks each for its place once: a
+// order sorts findings as diag.Sort does. It moves small numbers instead of findings, and asks each for its place once: a
 // large plan has hundreds of thousands.
 func order(fs []*diag.Finding) {
 	if len(fs) < 2 {
 		return
 	}
+	rank := ranked(fs)
 	all := make([]placed, len(fs))
 	for i, f := range fs {
-		all[i] = placed{f, f.Place(), int32(i)}
+		at := f.Place()
+		all[i] = placed{f.Touched, rank(at.File), at.Line, at.Col, int32(i), f.Severity}
 	}
-	slices.SortFunc(all, comparePlaced)
-	for i := range all {
-		fs[i] = all[i].Finding
+	slices.SortFunc(all, func(a, b placed) int {
+		switch {
+		case a.severity != b.severity:
+			return -cmp.Compare(a.severity, b.severity)
+		case a.touched != b.touched:
+			return -cmp.Compare(a.touched, b.touched)
+		case a.file != b.file:
+			return cmp.Compare(a.file, b.file)
+		case a.line != b.line:
+			return cmp.Compare(a.line, b.line)
+		case a.col != b.col:
+			return cmp.Compare(a.col, b.col)
+		}
+		f, g := fs[a.i], fs[b.i]
+		return cmp.Or(cmp.Compare(f.Code.ID, g.Code.ID), cmp.Compare(f.Subject, g.Subject), cmp.Compare(f.Message, g.Message), cmp.Compare(a.i, b.i))
+	})
+	sorted := make([]*diag.Finding, len(fs))
+	for k := range all {
+		sorted[k] = fs[all[k].i]
 	}
+	copy(fs, sorted)
 }
 
-func comparePlaced(a, b placed) int {
-	if a.Severity != b.Severity {
-		return -cmp.Compare(a.Severity, b.Severity)
+// ranked numbers the files of findings in their order.
+func ranked(fs []*diag.Finding) func(file string) int32 {
+	ranks := make(map[string]int32)
+	last := fs[0].Place().File
+	ranks[last] = 0
+	for _, f := range fs {
+		if file := f.Place().File; file != last {
+			ranks[file], last = 0, file
+		}
 	}
-	if c := cmp.Compare(a.Touched, b.Touched); c != 0 {
-		return -c
+	for i, file := range slices.Sorted(maps.Keys(ranks)) {
+		ranks[file] = int32(i)
 	}
-	if c := a.at.Compare(b.at); c != 0 {
-		return c
+	n := ranks[last]
+	return func(file string) int32 {
+		if file != last {
+			last, n = file, ranks[file]
+		}
+		return n
 	}
-	return cmp.Or(cmp.Compare(a.Code.ID, b.Code.ID), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Message, b.Message), cmp.Compare(a.i, b.i))
 }
 
 // buckets has the findings of every group, by their number, in rising order.
