@@ -71,7 +71,9 @@ func (r *reader) readCluster(c *cluster) *cluster {
 	kind := m.sub("cluster_type")
 	if config := kind.sub("typed_config"); strings.Contains(config.text("@type").V, "aggregate") {
 		for _, n := range list(config.get("clusters")) {
-			c.members = append(c.members, target{name: n.Text(), at: n.Span()})
+			if r.room(1, n.Span()) {
+				c.members = append(c.members, target{name: n.Text(), at: n.Span()})
+			}
 		}
 	}
 	m.harmless("track_timeout_budgets")
@@ -171,6 +173,9 @@ func (r *reader) targets(name string, at diag.Span) []target {
 			return
 		}
 		for _, member := range c.members {
+			if !r.room(1, at) {
+				return
+			}
 			expand(member.name, member.at, depth+1)
 		}
 	}

@@ -28,13 +28,19 @@ var Importer = &importers.Importer{
 	Title:     "Envoy v3 bootstrap, listeners, clusters and routes",
 	Recognise: recognise,
 	Resembles: resembles,
-	Import:    func(src *importers.Source) (*model.Fragment, []diag.Finding) { return readUpTo(src, maxCalls) },
+	Import:    read,
 	Together:  together,
 	Codes:     []*diag.Code{importers.BadValue, importers.NotUnderstood},
 }
 
-// maxCalls bounds what one source may stand for: routes times the members of aggregate clusters.
-const maxCalls = 250_000
+// perCall is how many things a call is, in the count of what a source stands for: it has more defaults than one of a
+// plan. perFinding is the same for a
+// finding, perText for the text of a ConfigMap. Routes times the members of aggregate clusters may be many calls in a few bytes.
+const (
+	perCall    = 3
+	perFinding = 3
+	perText    = 8
+)
 
 // reader is the state of one source.
 type reader struct {
@@ -60,8 +66,8 @@ type reader struct {
 	flows     map[model.ServiceID][]model.Flow
 	callers   []model.ServiceID      // in the order of their first flow
 	own       map[scope]model.Waiter // what a proxy is before the service beside it
-	limit     int                    // the most calls, maxCalls
-	full      bool                   // limit was reached
+	things    *importers.Things      // what it stands for
+	tooMuch   diag.Span              // the first of them that is too much
 }
 
 // scope is what a document says of the proxy that its resources belong to: whose calls they are.
@@ -70,17 +76,17 @@ type scope struct {
 	at     diag.Span
 }
 
-func readUpTo(src *importers.Source, limit int) (*model.Fragment, []diag.Finding) {
-	r := gather(src, limit)
+func read(src *importers.Source) (*model.Fragment, []diag.Finding) {
+	r := gather(src)
 	(&proxy{readers: []*reader{r}}).read()
 	return r.frag, r.found
 }
 
 // gather finds the resources of a source. Nothing is read before all are known, of every source.
-func gather(src *importers.Source, limit int) *reader {
+func gather(src *importers.Source) *reader {
 	file, found := src.YAML()
 	r := &reader{
-		src: src, found: slices.Clone(found), limit: limit,
+		src: src, found: slices.Clone(found), things: importers.ThingsOf(src),
 		frag:     &model.Fragment{File: src.File, As: "envoy", LineIgnores: importers.LineIgnores(file)},
 		told:     map[string]bool{},
 		clusters: map[string]*cluster{},
@@ -88,7 +94,7 @@ func gather(src *importers.Source, limit int) *reader {
 		flows:    map[model.ServiceID][]model.Flow{},
 		seen:     map[resource]int{},
 	}
-	for _, doc := range documents(file) {
+	for _, doc := range documents(file, func(n *yamlsrc.Node) bool { return r.room(perText, n.Span()) }) {
 		sc := r.speaker(doc)
 		if r.scope == (scope{}) {
 			r.scope = sc
@@ -137,8 +143,25 @@ func (r *reader) flowOf(caller model.ServiceID) model.Flow {
 	return all
 }
 
-// finish closes the fragment: each caller calls one of its routes, and a service has its proxy in front of it.
+// room reports whether the source may stand for so many things more.
+func (r *reader) room(things int, at diag.Span) bool {
+	if full := r.things.Full(); full || r.things.Add(things) {
+		return !full
+	}
+	r.tooMuch = at
+	return false
+}
+
+// finish closes the fragment: each caller calls one of its routes, and a service has its proxy in front of it. Of a
+// source that stands for too much nothing is read.
 func (r *reader) finish() {
+	r.things.End()
+	if r.things.Full() {
+		*r.frag = model.Fragment{File: r.frag.File, As: r.frag.As}
+		_, found := r.src.YAML()
+		r.found = append(slices.Clip(found), r.things.TooMuch(r.tooMuch))
+		return
+	}
 	for _, c := range r.callers {
 		r.frag.Services[c].Flow = r.flowOf(c)
 	}
@@ -155,7 +178,9 @@ func (r *reader) finish() {
 
 // collect keeps a resource until all are known: routes need the clusters that may stand behind them.
 func (r *reader) collect(kind resource, n *yamlsrc.Node, sc scope) {
-	r.seen[kind]++
+	if r.seen[kind]++; !r.room(1, n.Span()) {
+		return
+	}
 	switch kind {
 	case isBootstrap:
 		r.bootstrap(n)
@@ -302,6 +327,9 @@ func oneOf(of []model.Flow) model.Flow {
 func (r *reader) bad(at diag.Span, subject, key string, err error) {
 	if id := "bad " + at.String(); !r.told[id] {
 		r.told[id] = true
+		if !r.room(perFinding, at) {
+			return
+		}
 		fact, change, _ := strings.Cut(err.Error(), ", write ")
 		f := importers.BadValue.New(subject, at, "`%s`: %s", key, fact)
 		if change != "" {
@@ -317,6 +345,9 @@ func (r *reader) unread(key string, at diag.Span, help, format string, args ...a
 		return
 	}
 	r.told[key] = true
+	if !r.room(perFinding, at) {
+		return
+	}
 	f := importers.NotUnderstood.New(key, at, format, args...)
 	f.Help = help
 	r.found = append(r.found, f)

@@ -126,6 +126,9 @@ func (m *message) get(snake string) *yamlsrc.Node {
 func (r *reader) twice(at *yamlsrc.Node, key, first string) {
 	if id := "twice " + at.Span().String(); !r.told[id] {
 		r.told[id] = true
+		if !r.room(perFinding, at.Span()) {
+			return
+		}
 		f := yamlsrc.Duplicate.New(key, at.Span(), "`%s` and `%s` are one field", first, key)
 		f.Help = "keep one of them"
 		r.found = append(r.found, f)

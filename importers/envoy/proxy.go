@@ -26,7 +26,7 @@ type proxy struct {
 func together(sources []*importers.Source) ([]*model.Fragment, []diag.Finding) {
 	readers := make([]*reader, len(sources))
 	for i, src := range sources {
-		readers[i] = gather(src, maxCalls)
+		readers[i] = gather(src)
 	}
 	byFile := slices.Clone(readers)
 	slices.SortStableFunc(byFile, func(a, b *reader) int { return cmp.Compare(a.src.File, b.src.File) })

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/budgetplan/budgetplan/importers"
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/dialect"
@@ -47,11 +46,7 @@ func (b *batch) add(c model.Call, t target) (model.Flow, bool) {
 		b.ownService(c.Waiters[0])
 		return model.Flow{}, false
 	}
-	if len(r.frag.Calls) >= r.limit {
-		if !r.full {
-			r.full = true
-			r.found = append(r.found, importers.BadValue.New("", t.at, "the file stands for more than %d calls, the rest is not read", r.limit))
-		}
+	if !r.room(perCall, t.at) {
 		return model.Flow{}, false
 	}
 	c.To = r.frag.Service(t.name, t.at)
@@ -224,7 +219,7 @@ func (b *batch) listenerIdle(hcm *manager) {
 func (b *batch) route(n *yamlsrc.Node, h *host) {
 	r := b.r
 	m := r.message("route", n)
-	if m == nil || r.full {
+	if m == nil || r.things.Full() {
 		return
 	}
 	action := m.sub("route")
@@ -292,6 +287,9 @@ func (r *reader) weighted(m *message) []target {
 	var weights []model.Val[int64]
 	sum := int64(0)
 	for _, n := range list(m.get("clusters")) {
+		if r.things.Full() {
+			return nil
+		}
 		c := r.message("weighted_cluster", n)
 		weight := c.count("weight")
 		var to []target
@@ -325,6 +323,9 @@ func (b *batch) mirrors(action *message, h *host, label string) []model.Flow {
 	}
 	var of []model.Flow
 	for _, n := range policies {
+		if r.things.Full() {
+			break
+		}
 		m := r.message("request_mirror_policy", n)
 		var to []target
 		if c := m.text("cluster"); c.Set() {

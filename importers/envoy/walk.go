@@ -49,23 +49,26 @@ const maxWrapped = 12
 func recognise(src *importers.Source) bool {
 	file, _ := src.YAML()
 	found := false
-	for _, doc := range documents(file) {
+	things := importers.ThingsOf(src)
+	defer things.End()
+	docs := documents(file, func(*yamlsrc.Node) bool { return things.Add(perText) })
+	for _, doc := range docs {
 		walk(doc, 0, func(kind resource, _ *yamlsrc.Node) { found = found || kind != isNothing })
 	}
 	return found
 }
 
-// documents gives those of a file, and those that its ConfigMaps carry as texts.
-func documents(file *yamlsrc.File) []*yamlsrc.Node {
-	docs := file.Docs
+// documents gives those of a file, and those that its ConfigMaps carry as texts, as long as there is room for them.
+func documents(file *yamlsrc.File, room func(*yamlsrc.Node) bool) []*yamlsrc.Node {
+	docs := slices.Clip(file.Docs)
 	for _, doc := range file.Docs {
 		if doc.Get("kind").Text() != "ConfigMap" {
 			continue
 		}
 		for _, p := range doc.Get("data").Pairs() {
-			if p.Value.Quoted() {
+			if p.Value.Quoted() && room(p.Value) {
 				inner, _ := yamlsrc.Inside(p.Value)
-				docs = append(docs[:len(docs):len(docs)], inner.Docs...)
+				docs = append(docs, inner.Docs...)
 			}
 		}
 	}

@@ -62,9 +62,12 @@ func (r *reader) flow(n *yamlsrc.Node, kind model.FlowKind, from string) model.F
 		return f
 	}
 	for i, item := range n.Items() {
+		if !r.room(item) {
+			return f
+		}
 		if g, ok := r.element(item, from); ok {
 			if f.Of == nil {
-				f.Of = make([]model.Flow, 0, len(n.Items())-i)
+				f.Of = make([]model.Flow, 0, r.things.Expect(len(n.Items())-i))
 			}
 			f.Of = append(f.Of, g)
 		}
@@ -115,8 +118,18 @@ func (r *reader) addCall(from, to string, callee, keys *yamlsrc.Node) model.Flow
 		return model.Flow{}
 	}
 	r.tellApart(from, to, c)
-	c.From, c.To = r.id, r.frag.Service(to, at)
+	c.From, c.To = r.id, r.mention(to, callee)
 	return model.Flow{Kind: model.One, Call: model.CallID(id)}
+}
+
+// mention finds or adds a service.
+func (r *reader) mention(name string, n *yamlsrc.Node) model.ServiceID {
+	known := len(r.frag.Services)
+	id := r.frag.Service(name, n.Span())
+	if len(r.frag.Services) > known {
+		r.room(n)
+	}
+	return id
 }
 
 // tellApart reports two calls that have one id.

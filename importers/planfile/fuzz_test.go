@@ -6,11 +6,14 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/budgetplan/budgetplan/internal/peak"
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
+	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
 )
 
 // FuzzPlan reads any bytes. What is read without a finding, the schema accepts; every call has a caller, a callee and
-// a waiter, and every id is one of the fragment's.
+// a waiter, and every id is one of the fragment's; and no input takes far more memory than its size.
 func FuzzPlan(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.txtar")
 	for _, file := range files {
@@ -21,9 +24,16 @@ func FuzzPlan(f *testing.F) {
 	for _, p := range places() {
 		f.Add([]byte(p.plan))
 	}
+	for _, text := range dense(2 << 10) {
+		f.Add([]byte(text))
+	}
 	plan, policy := compile(f, ""), compile(f, "#/$defs/policyFile")
 	f.Fuzz(func(t *testing.T, src []byte) {
-		frag, findings := readText(string(src))
+		var frag *model.Fragment
+		var findings []diag.Finding
+		if all := peak.Allocated(func() { frag, findings = readText(string(src)) }); all > peak.MostAllocated(len(src)) {
+			t.Errorf("%d bytes take %d MB to read", len(src), all>>20)
+		}
 		if len(findings) == 0 {
 			file, _ := yamlsrc.Parse("plan.yaml", src)
 			for _, doc := range file.Docs {

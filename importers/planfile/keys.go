@@ -6,6 +6,7 @@ import (
 
 	"github.com/budgetplan/budgetplan/internal/yamlsrc"
 	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
 )
 
 // limits are the keys of whoever waits on a call: the caller's own client, and each element of `via`.
@@ -105,7 +106,11 @@ func readVia(r *reader, n *yamlsrc.Node, c *model.Call) {
 		r.wrongShape(n, viaForm.takes)
 		return
 	}
+	named := map[string]diag.Span{}
 	for _, item := range n.Items() {
+		if !r.room(item) {
+			return
+		}
 		if item.Broken() {
 			continue
 		}
@@ -118,10 +123,10 @@ func readVia(r *reader, n *yamlsrc.Node, c *model.Call) {
 		if w.Name == "" {
 			continue // told
 		}
-		for _, other := range c.Waiters[1:] {
-			if other.Name == w.Name {
-				r.duplicate(item.Get("name").Span(), fmt.Sprintf("two elements of `via` are named `%s`", w.Name), other.At)
-			}
+		if first, known := named[w.Name]; known {
+			r.duplicate(item.Get("name").Span(), fmt.Sprintf("two elements of `via` are named `%s`", w.Name), first)
+		} else {
+			named[w.Name] = w.At
 		}
 		c.Waiters = append(c.Waiters, w)
 	}

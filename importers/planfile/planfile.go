@@ -79,7 +79,7 @@ var policyFileTable = table[model.Policy]{
 
 func read(src *importers.Source) (*model.Fragment, []diag.Finding) {
 	file, findings := src.YAML()
-	r := newReader(src.File, findings)
+	r := newReader(src, findings)
 	for _, doc := range file.Docs {
 		r.register(doc)
 		if isPolicy(doc) {
@@ -87,6 +87,10 @@ func read(src *importers.Source) (*model.Fragment, []diag.Finding) {
 			continue
 		}
 		r.document(doc)
+	}
+	r.things.End()
+	if r.things.Full() {
+		return &model.Fragment{File: src.File, As: "plan", Structure: true}, append(slices.Clip(findings), r.things.TooMuch(r.tooMuch))
 	}
 	r.frag.LineIgnores = importers.LineIgnores(file)
 	return r.frag, r.findings
@@ -96,7 +100,7 @@ func read(src *importers.Source) (*model.Fragment, []diag.Finding) {
 // `policy:`.
 func ReadPolicy(src *importers.Source) (model.Policy, []diag.Finding) {
 	file, findings := src.YAML()
-	r := newReader(src.File, findings)
+	r := newReader(src, findings)
 	for _, doc := range file.Docs {
 		if inner := doc.Get("policy"); inner.Kind() == yamlsrc.Map {
 			r.document(doc)
@@ -105,12 +109,17 @@ func ReadPolicy(src *importers.Source) (model.Policy, []diag.Finding) {
 		r.key = "policy"
 		policyFileTable.read(r, doc, &r.frag.Policy)
 	}
+	r.things.End()
+	if r.things.Full() {
+		return model.Policy{}, append(slices.Clip(findings), r.things.TooMuch(r.tooMuch))
+	}
 	return r.frag.Policy, r.findings
 }
 
-func newReader(file string, findings []diag.Finding) *reader {
+func newReader(src *importers.Source, findings []diag.Finding) *reader {
 	return &reader{
-		frag:        &model.Fragment{File: file, As: "plan", Structure: true},
+		things:      importers.ThingsOf(src),
+		frag:        &model.Fragment{File: src.File, As: "plan", Structure: true},
 		findings:    slices.Clip(findings),
 		homes:       homes(),
 		entrypoints: map[string]diag.Span{},
@@ -143,8 +152,11 @@ var homes = sync.OnceValue(func() map[string][]string {
 // register makes the document's services known in file order, before calls mention them.
 func (r *reader) register(doc *yamlsrc.Node) {
 	services := doc.Get("services").Pairs()
-	r.frag.Expect(len(services), countCalls(services))
+	r.frag.Expect(r.things.Expect(len(services)), r.things.Expect(countCalls(services)))
 	for _, p := range services {
+		if !r.room(p.Key) {
+			return
+		}
 		if n := p.Key.Text(); p.Key.Kind() == yamlsrc.Scalar && isName(n) && !isUser(n) {
 			id := r.frag.Service(n, p.Key.Span())
 			r.frag.Services[id].Declared = true
@@ -191,7 +203,7 @@ func (r *reader) duplicate(at diag.Span, fact string, first diag.Span) {
 
 func readEntrypoints(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 	r.entries(n, entrypointsForm.takes, func(name string, key, value *yamlsrc.Node) {
-		if value.Broken() {
+		if value.Broken() || !r.room(key) {
 			return
 		}
 		e := model.Entrypoint{Name: name, At: key.Span(), Call: -1}
@@ -210,7 +222,7 @@ func readEntrypoints(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 
 func readEntry(r *reader, n *yamlsrc.Node, e *model.Entrypoint) {
 	if to, ok := name.read(r, n); ok {
-		e.Call, e.CallAt = r.frag.Service(to, n.Span()), n.Span()
+		e.Call, e.CallAt = r.mention(to, n), n.Span()
 	}
 }
 

@@ -21,7 +21,9 @@ func (r *reader) codes(n *yamlsrc.Node, takes string, visit func(code string, ke
 			r.report(badValue, key.Span(), problem{fmt.Sprintf("`%s` is no code of a finding", code), "write a code such as `BP202`, or its name such as `nested-retries`"})
 			return
 		}
-		visit(code, key, value)
+		if r.room(key) {
+			visit(code, key, value)
+		}
 	})
 }
 
@@ -132,8 +134,8 @@ var platformsForm = formInfo{
 }
 
 func readPlatforms(r *reader, n *yamlsrc.Node, f *model.Fragment) {
-	r.entries(n, platformsForm.takes, func(platform string, _, value *yamlsrc.Node) {
-		if value.Broken() {
+	r.entries(n, platformsForm.takes, func(platform string, key, value *yamlsrc.Node) {
+		if value.Broken() || !r.room(key) {
 			return
 		}
 		if v, ok := version.read(r, value); ok {
@@ -152,6 +154,9 @@ var aliasesForm = formInfo{
 
 func readAliases(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 	r.entries(n, aliasesForm.takes, func(service string, key, value *yamlsrc.Node) {
+		if !r.room(key) {
+			return
+		}
 		a := model.Alias{Service: service, At: key.Span()}
 		switch {
 		case value.Broken():
@@ -218,6 +223,8 @@ func readSources(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 	}
 	for _, item := range n.Items() {
 		switch {
+		case !r.room(item):
+			return
 		case item.Broken():
 		case item.Kind() != yamlsrc.Map:
 			r.wrongShape(item, "mappings as its elements")
@@ -281,7 +288,7 @@ func (r *reader) paths(n *yamlsrc.Node) []model.Val[string] {
 	}
 	var out []model.Val[string]
 	for _, node := range slices.Clip(nodes) {
-		if node.Broken() {
+		if node.Broken() || !r.room(node) {
 			continue
 		}
 		if v, ok := path.read(r, node); ok {

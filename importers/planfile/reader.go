@@ -38,6 +38,19 @@ type reader struct {
 	// origins and waiters are slabs: one allocation for many.
 	origins slab[diag.Origin]
 	waiters slab[model.Waiter]
+	// things counts what the file has; tooMuch is the first of them that is too much.
+	things  *importers.Things
+	tooMuch diag.Span
+}
+
+// room reports whether one more thing may be read.
+func (r *reader) room(n *yamlsrc.Node) bool {
+	full := r.things.Full()
+	if full || r.things.Add(1) {
+		return !full
+	}
+	r.tooMuch = n.Span()
+	return false
 }
 
 // slab gives zero values out of blocks that grow.
@@ -75,6 +88,12 @@ type problem struct{ fact, help string }
 func (r *reader) report(code *diag.Code, at diag.Span, p problem) *diag.Finding {
 	f := code.New(r.subject.String(), at, "%s", clip(p.fact))
 	f.Detail, f.Help = r.key, clip(p.help)
+	if !r.things.Full() && !r.things.Add(3+(len(f.Message)+len(f.Help))/512) {
+		r.tooMuch = at
+	}
+	if r.things.Full() {
+		return &f // nothing of the file is read, or told
+	}
 	r.findings = append(r.findings, f)
 	return &r.findings[len(r.findings)-1]
 }
@@ -129,6 +148,8 @@ func (r *reader) entries(n *yamlsrc.Node, takes string, visit func(name string, 
 	}
 	for _, p := range n.Pairs() {
 		switch name := p.Key.Text(); {
+		case r.things.Full():
+			return
 		case p.Key.Kind() != yamlsrc.Scalar:
 			if !p.Key.Broken() {
 				r.report(badValue, p.Key.Span(), problem{fmt.Sprintf("a key in `%s` is %s", r.key, p.Key.Kind()), "write a name"})

@@ -115,6 +115,9 @@ func (t *table[T]) read(r *reader, n *yamlsrc.Node, to *T) {
 	}
 	outer, outerAt := r.key, r.keyAt
 	for _, p := range n.Pairs() {
+		if r.things.Full() {
+			break
+		}
 		name := p.Key.Text()
 		if isUser(name) || p.Key.Broken() {
 			continue

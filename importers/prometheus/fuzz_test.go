@@ -3,15 +3,13 @@ package prometheus
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"golang.org/x/tools/txtar"
 
 	"github.com/budgetplan/budgetplan/importers"
+	"github.com/budgetplan/budgetplan/internal/peak"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
@@ -91,20 +89,8 @@ func checkFragment(t *testing.T, f *model.Fragment, found []diag.Finding) {
 // TestMemory reads contents that are made to be large in memory: at most 64 times their size and 64 MB.
 func TestMemory(t *testing.T) {
 	const size = 4 << 20
-	fill := func(line func(i int) string) string {
-		var b strings.Builder
-		for i := 0; b.Len() < size; i++ {
-			b.WriteString(line(i))
-		}
-		return b.String()
-	}
-	letters := func(i int) string {
-		name := []byte{'a'}
-		for ; i > 0; i /= 26 {
-			name = append(name, byte('a'+i%26))
-		}
-		return string(name)
-	}
+	fill := func(line func(i int) string) string { return peak.Fill(size, line) }
+	letters := peak.Letters
 	for name, src := range map[string]string{
 		"families":  fill(func(i int) string { return letters(i) + " 1\n" }),
 		"the same":  "# TYPE a counter\n" + fill(func(int) string { return "a 1\n" }),
@@ -118,35 +104,10 @@ func TestMemory(t *testing.T) {
 		"answer":    `{"status":"success","data":{"resultType":"vector","result":[` + strings.TrimSuffix(fill(func(int) string { return "{}," }), ",") + `]}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			runtime.GC()
-			var before runtime.MemStats
-			runtime.ReadMemStats(&before)
-			var most atomic.Uint64
-			done, stopped := make(chan struct{}), make(chan struct{})
-			go func() {
-				defer close(stopped)
-				for {
-					var now runtime.MemStats
-					runtime.ReadMemStats(&now)
-					most.Store(max(most.Load(), now.HeapAlloc))
-					select {
-					case <-done:
-						return
-					case <-time.After(2 * time.Millisecond):
-					}
-				}
-			}()
-			start := time.Now()
-			f, found := Importer.Import(&importers.Source{File: "x", Bytes: []byte(src)})
-			took := time.Since(start)
-			close(done)
-			<-stopped
-			checkFragment(t, f, found)
-			used := most.Load() - min(most.Load(), before.HeapAlloc)
-			t.Logf("%d MB in %v take %d MB", len(src)>>20, took.Round(time.Millisecond), used>>20)
-			if used > uint64(64*len(src)+64<<20) {
-				t.Errorf("%d MB take %d MB of memory", len(src)>>20, used>>20)
-			}
+			peak.Check(t, len(src), func() {
+				f, found := Importer.Import(&importers.Source{File: "x", Bytes: []byte(src)})
+				checkFragment(t, f, found)
+			})
 		})
 	}
 }

@@ -194,7 +194,7 @@ func (p *parser) duplicate(first, again *Node) {
 	f := Duplicate.New("", again.Span(), "the key `%s` is given twice in one mapping", again.text)
 	f.Help = "keep one of the two"
 	f.Notes = []diag.Note{{Text: "first given here", At: diag.At(first.Span())}}
-	p.findings = append(p.findings, f)
+	p.tell(f)
 }
 
 // merge appends what `<<` brings and no key before it hides; of several mappings the first wins.

@@ -53,7 +53,15 @@ type parser struct {
 }
 
 func (p *parser) fail(at diag.Span, format string, args ...any) *diag.Finding {
-	p.findings = append(p.findings, Syntax.New("", at, format, args...))
+	return p.tell(Syntax.New("", at, format, args...))
+}
+
+// tell keeps a finding, of which it gives the place. A file with very many is wrong as a whole.
+func (p *parser) tell(f diag.Finding) *diag.Finding {
+	if len(p.findings) == maxFindings {
+		return &f
+	}
+	p.findings = append(p.findings, f)
 	return &p.findings[len(p.findings)-1]
 }
 

@@ -21,23 +21,42 @@ const (
 // largeFrom is the size from which on memory is watched.
 const largeFrom = 4 << 20
 
-var large sync.Mutex
+// held is how often the heap is held at this time, and the limit that was set before.
+var held struct {
+	sync.Mutex
+	times  int
+	before int64
+}
 
 // frugal holds the memory of parsing a large input to what Parse may take: the library's nodes are many times the
-// text, and the collector would let the heap grow to twice that. It gives the function that ends this. Large
-// inputs are parsed one at a time.
+// text, and the collector would let the heap grow to twice that. It gives the function that ends this.
 func frugal(size int) (end func()) {
 	if size < largeFrom {
 		return func() {}
 	}
-	large.Lock()
+	return Frugal(bytesPerByte*int64(size) + bytesSpare)
+}
+
+// Frugal holds the heap to what it has now and a number of bytes more, as far as the collector can. It gives the
+// function that ends this. Where it is held twice, the larger limit counts, until both have ended.
+func Frugal(more int64) (end func()) {
+	held.Lock()
+	defer held.Unlock()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	before := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(before, int64(m.HeapAlloc)+bytesPerByte*int64(size)+bytesSpare))
+	limit, now := int64(m.HeapAlloc)+more, debug.SetMemoryLimit(-1)
+	if held.times++; held.times == 1 {
+		held.before = now
+	} else {
+		limit = max(limit, now)
+	}
+	debug.SetMemoryLimit(min(held.before, limit))
 	return func() {
-		debug.SetMemoryLimit(before)
-		large.Unlock()
+		held.Lock()
+		defer held.Unlock()
+		if held.times--; held.times == 0 {
+			debug.SetMemoryLimit(held.before)
+		}
 	}
 }
 

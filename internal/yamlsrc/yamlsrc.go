@@ -20,6 +20,9 @@ const (
 	AliasedPerValue = 30
 )
 
+// maxFindings is the number of findings of one file that are told.
+const maxFindings = 10_000
+
 // maxSyntax is the number of documents of one file whose syntax errors are told.
 const maxSyntax = 20
 
