@@ -56,10 +56,13 @@ func (p *parser) fail(at diag.Span, format string, args ...any) *diag.Finding {
 	return p.tell(Syntax.New("", at, format, args...))
 }
 
-// tell keeps a finding, of which it gives the place. A file with very many is wrong as a whole.
+// tell keeps a finding, and gives the place where it is kept. A file with very many is wrong as a whole.
 func (p *parser) tell(f diag.Finding) *diag.Finding {
-	if len(p.findings) == maxFindings {
+	switch n := len(p.findings); {
+	case n > maxFindings:
 		return &f
+	case n == maxFindings:
+		f = Syntax.New("", f.At, "what else is wrong with the file, from here on, is not told")
 	}
 	p.findings = append(p.findings, f)
 	return &p.findings[len(p.findings)-1]

@@ -20,7 +20,7 @@ const (
 	AliasedPerValue = 30
 )
 
-// maxFindings is the number of findings of one file that are told.
+// maxFindings is the number of findings of one file that are told; one more says that there are others.
 const maxFindings = 10_000
 
 // maxSyntax is the number of documents of one file whose syntax errors are told.

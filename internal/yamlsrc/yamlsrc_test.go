@@ -311,3 +311,12 @@ func FuzzParse(f *testing.F) {
 		})
 	})
 }
+
+// A file that is wrong throughout says so, and takes no memory for each mistake.
+func TestManyFindings(t *testing.T) {
+	_, found := Parse("f.yaml", []byte("{"+strings.Repeat("a: 1,\n", maxFindings+1000)+"}"))
+	last := found[len(found)-1:]
+	if got, want := brief(last), "10002:1 BP001 what else is wrong with the file, from here on, is not told"; len(found) != maxFindings+1 || got != want {
+		t.Errorf("%d findings, the last is %s", len(found), got)
+	}
+}
