@@ -34,7 +34,7 @@ func frugal(size int) (end func()) {
 	if size < largeFrom {
 		return func() {}
 	}
-	return Frugal(bytesPerByte*int64(size) + bytesSpare)
+	return Frugal((bytesPerByte*int64(size) + bytesSpare) / 10 * 9) // a busy collector comes late
 }
 
 // Frugal holds the heap to what it has now and a number of bytes more, as far as the collector can. It gives the
