@@ -32,4 +32,12 @@ var Readings = []string{
 	"the largest need and the least slack of several callers or roots are `at least` and `at most` where one of them is not known in full",
 	"a need of 0 is unknown, but that of a call that nobody waits for is 0",
 	"feasible is null without an SLO, and where nothing of the need is known",
+	"a run: the network of a call delays the answer to its first waiter, and the callee's work ends before",
+	"a run: unordered calls follow each other; a required round that fails ends its call, an optional one does not",
+	"a run: an optional call that failed ends no sequence, but a fallback goes on after it, and does without it where nothing goes well; so it is with a group in which nothing went well and nothing required failed",
+	"a run: of a one-of a failure is worse than an optional one, which is worse than any success; what never ends has failed; where no alternative leads to the service all are looked at; who chooses does not foresee being cancelled",
+	"a run: a service turns away by the deadline that it is told, whether or not it honors it; a default deadline is assumed where none arrives, because nobody carries one or there is none to tell",
+	"a run: a hedged attempt fails with the last bad answer of the copies sent so far; copies that lost go on until the attempt's patience, or are cancelled where cancellation reaches them; what would begin at that moment does not",
+	"a run: nothing cancels what runs beside a request: it keeps its caller's limits, its own waiter is who waits for it and who leaves it",
+	"a run: an inner waiter is no work: the last work is that of a service",
 }
