@@ -106,8 +106,8 @@ func (r *recurrence) call(id model.CallID) []legTime {
 	return legs
 }
 
-// Reaches, Late and Unsent are words of the model; what an attempt costs that is tried again is said here: all of it
-// when an answer is, its connecting when no more is; a callee that nobody stops waiting for never times out.
+// again is what the attempts before the last one take: all of an attempt where an answer is retried, its connecting
+// where no more is; a callee that nobody stops waiting for never times out.
 func again(w *model.Waiter, attempt *big.Int) *big.Int {
 	retries, on := int64(w.Attempts.Or(1))-1, w.Retried()
 	switch {
