@@ -102,8 +102,9 @@ func BenchmarkWhatIf(b *testing.B) {
 				b.StartTimer()
 				for i := range took {
 					leg = (leg + 7919) % len(g.Legs)
+					question := Change{Leg: LegID(leg), Time: sol.Legs[leg].Need.V + model.Millisecond}
 					start := time.Now()
-					w.Ask(Change{Leg: LegID(leg), Time: sol.Legs[leg].Need.V + model.Millisecond})
+					w.Ask(question)
 					took[i] = time.Since(start)
 				}
 			}
