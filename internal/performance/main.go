@@ -59,8 +59,9 @@ calls, eight entrypoints. Nothing in the tests asserts a time. To measure again:
 
     go test -run - -bench . -benchtime 3x -timeout 1h ./internal/fleet ./solver | go run ./internal/performance > docs/performance.md
 
-**growth** is the time a call over that at a tenth of the calls: 1 is linear. **×pass** says how many plain sweeps over the same calls, measured in the same run, a step takes: it compares machines, and
-runs on a busy one, better than a time does.
+**growth** is the time a call over that at a tenth of the calls: 1 is linear. **×pass** says how many plain sweeps over the
+same calls, measured in the same run, a step takes: it compares machines, and runs on a busy one, better than a time does.
+**bounds to slack together** are bounds, ways to fail, attempts, need and allocation, one after the other.
 `
 
 // tables are the tables of the document: the benchmarks that fill one, its title, and the units of its columns.
