@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -233,12 +234,23 @@ func startEnvoy(t *testing.T, binary, config string, listen int) {
 
 func port(a net.Addr) int { return a.(*net.TCPAddr).Port }
 
+// given has the ports that freePort has given away.
+var given sync.Map
+
+// freePort gives a port that nobody listens on, and gives none twice. It is below those that the system gives to
+// connections, one of which would take it before its server starts.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := 15_000 + rand.IntN(15_000)
+		if _, taken := given.LoadOrStore(port, true); taken {
+			continue
+		}
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return port(l.Addr())
+	t.Fatal("no port is free")
+	return 0
 }
