@@ -51,7 +51,7 @@ func generated(t *testing.T, target *config.Target, plans int, databases bool, v
 		}
 		for i := range p.Calls {
 			p.Calls[i].ID = fmt.Sprintf("%s/%s:%d", p.Services[p.Calls[i].From].Name, p.Services[p.Calls[i].To].Name, i)
-			p.Calls[i].Waiters[0].Idle = model.At(model.Duration(i+1)*10*model.Second, at)
+			p.Calls[i].Waiters[0].Edit().Idle = model.At(model.Duration(i+1)*10*model.Second, at)
 		}
 		g, _ := solver.Compile(p)
 		in := &render.Input{Plan: p, Graph: g, Solution: solver.Solve(g, solver.Options{})}
