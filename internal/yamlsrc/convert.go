@@ -166,11 +166,19 @@ func (p *parser) alias(y *yaml.Node, firstLine int) (*Node, int) {
 func (p *parser) mapping(n *Node, y *yaml.Node, firstLine, depth int) (size int) {
 	n.pairs = make([]Pair, 0, len(y.Content)/2)
 	keys := keySet{pairs: &n.pairs}
-	var merged []*Node
+	merged, _, size := p.entries(&keys, y, firstLine, depth)
+	for _, m := range merged {
+		p.merge(&keys, m)
+	}
+	return size
+}
+
+// entries adds what a mapping says to keys, and gives what it merges, and its last value.
+func (p *parser) entries(keys *keySet, y *yaml.Node, firstLine, depth int) (merged []*Node, last *Node, size int) {
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		key, ks := p.convert(y.Content[i], firstLine, depth+1)
 		value, vs := p.convert(y.Content[i+1], firstLine, depth+1)
-		size += ks + vs
+		last, size = value, size+ks+vs
 		if y.Content[i].Tag == ignoreTag {
 			continue // it only holds anchors
 		}
@@ -184,10 +192,7 @@ func (p *parser) mapping(n *Node, y *yaml.Node, firstLine, depth int) (size int)
 		}
 		keys.add(Pair{key, value})
 	}
-	for _, m := range merged {
-		p.merge(&keys, m)
-	}
-	return size
+	return merged, last, size
 }
 
 func (p *parser) duplicate(first, again *Node) {

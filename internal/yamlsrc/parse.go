@@ -17,6 +17,10 @@ import (
 // Parse reads every document of src; name is for spans. The file is never nil and has all that could be read.
 // Findings are syntax errors and duplicate keys; a file without any value is one too.
 func Parse(name string, src []byte) (*File, []diag.Finding) {
+	return parse(name, src, partSize)
+}
+
+func parse(name string, src []byte, partSize int) (*File, []diag.Finding) {
 	defer frugal(len(src))()
 	f := &File{Name: name, src: src}
 	p := &parser{file: f}
@@ -26,7 +30,8 @@ func Parse(name string, src []byte) (*File, []diag.Finding) {
 		if p.fits(countJSON(f.src), bytesPerJSON) {
 			p.json()
 		}
-	case p.fits(countValues(f.src), bytesPerValue):
+	case !p.fits(countValues(f.src), bytesPerValue):
+	case !p.inParts(f.cut(partSize)):
 		p.documents()
 	}
 	if len(f.Docs) == 0 && len(p.findings) == 0 {

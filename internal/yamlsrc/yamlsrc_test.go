@@ -263,7 +263,7 @@ func sameAsYAML(t *testing.T, src string) bool {
 
 // FuzzParse demands of any bytes an answer with places inside the file.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"a: 1", "a: &x {b: *x}", "{{ x }}", "a: |\n # b\n", "- - - -", "\"\\u2028\"", "a: b: c", "? [a]\n: &b !!str \n", "a: 'b", "a: \u2028b: #c", "%YAML 1.1\n---\na", "<<: [{a: b}]", `{"a": [1, "b\u00e9", null]}`} {
+	for _, s := range []string{"a: 1", "a: &x {b: *x}", "{{ x }}", "a: |\n # b\n", "- - - -", "\"\\u2028\"", "a: b: c", "? [a]\n: &b !!str \n", "a: 'b", "a: \u2028b: #c", "%YAML 1.1\n---\na", "<<: [{a: b}]", "a:\n  b: 1\n  # c\n  d: |\n    e\nf: [1,\n 2]", `{"a": [1, "b\u00e9", null]}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
@@ -274,6 +274,7 @@ func FuzzParse(f *testing.F) {
 		if p := (&parser{file: file}); len(findings) == 0 && p.isJSON() {
 			sameAsYAML(t, string(file.src))
 		}
+		sameInParts(t, string(src))
 		lines := int32(len(file.lines()))
 		for _, found := range findings {
 			if found.At.Line < 1 || found.At.Line > lines || found.Message == "" {
