@@ -18,7 +18,7 @@ const (
 // bytesEach is about what a thing takes in memory, and frugalFrom the number of things from which on memory is watched:
 // the collector would let the heap grow to twice what is in use.
 const (
-	bytesEach  = 320
+	bytesEach  = 270
 	frugalFrom = 10_000
 )
 

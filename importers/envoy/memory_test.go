@@ -9,23 +9,13 @@ import (
 
 // TestMemory reads configurations that are made to be large in memory: at most 64 times their size and 64 MB.
 func TestMemory(t *testing.T) {
-	check := func(name, text string) {
-		t.Run(name, func(t *testing.T) {
-			peak.Check(t, len(text), func() {
-				f, found := Importer.Import(&importers.Source{File: "envoy.yaml", Bytes: []byte(text)})
-				t.Logf("%d calls, %d findings", len(f.Calls), len(found))
-			})
-		})
-	}
-	for name, text := range dense(256 << 10) {
-		check(name, text)
-	}
-	large := dense(4 << 20)
-	for _, name := range []string{
+	large := []string{
 		"weighted clusters", "routes to many", "routes with a limit", "clusters by name", "routes in JSON", "mirrors", "ConfigMaps",
-	} {
-		check("more "+name, large[name])
 	}
+	peak.Shapes(t, dense, 4<<20, large, func(text string) {
+		f, found := Importer.Import(&importers.Source{File: "envoy.yaml", Bytes: []byte(text)})
+		t.Logf("%d calls, %d findings", len(f.Calls), len(found))
+	})
 }
 
 // dense are configurations that say as much as they can in a few bytes.

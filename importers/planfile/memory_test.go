@@ -12,23 +12,13 @@ import (
 
 // TestMemory reads plans that are made to be large in memory: at most 64 times their size and 64 MB.
 func TestMemory(t *testing.T) {
-	check := func(name, text string) {
-		t.Run(name, func(t *testing.T) {
-			peak.Check(t, len(text), func() {
-				f, found := Importer.Import(&importers.Source{File: "plan.yaml", Bytes: []byte(text)})
-				t.Logf("%d calls, %d findings", len(f.Calls), len(found))
-			})
-		})
-	}
-	for name, text := range dense(256 << 10) {
-		check(name, text)
-	}
-	large := dense(4 << 20)
-	for _, name := range []string{
+	large := []string{
 		"calls", "calls in JSON", "callees below each other", "services", "services of one call", "calls with a limit", "via",
-	} {
-		check("more "+name, large[name])
 	}
+	peak.Shapes(t, dense, 4<<20, large, func(text string) {
+		f, found := Importer.Import(&importers.Source{File: "plan.yaml", Bytes: []byte(text)})
+		t.Logf("%d calls, %d findings", len(f.Calls), len(found))
+	})
 }
 
 // Plans that people and programs write are read however large they are, a hundred thousand calls of one word each too,

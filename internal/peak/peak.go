@@ -71,6 +71,21 @@ func Check(t *testing.T, size int, step func()) {
 	t.Errorf("%d KB take %d MB of memory, more than %d MB", size>>10, used>>20, Most(size)>>20)
 }
 
+// Shapes reads texts that are made to be large in memory, all of them of 256 KB and those named as large of more, and
+// fails a test where one takes more than Most.
+func Shapes(t *testing.T, dense func(size int) map[string]string, size int, large []string, read func(text string)) {
+	check := func(name, text string) {
+		t.Run(name, func(t *testing.T) { Check(t, len(text), func() { read(text) }) })
+	}
+	for name, text := range dense(256 << 10) {
+		check(name, text)
+	}
+	texts := dense(size)
+	for _, name := range large {
+		check("more "+name, texts[name])
+	}
+}
+
 // Fill repeats a line, which is given its number, until the text has a size.
 func Fill(size int, line func(i int) string) string {
 	var b strings.Builder

@@ -12,7 +12,7 @@ import (
 
 // Memory that a parsed value takes at its peak, and what Parse may take: perByte × input + spare.
 const (
-	bytesPerValue = 280
+	bytesPerValue = 300
 	bytesPerJSON  = 150
 	bytesPerByte  = 60
 	bytesSpare    = 56 << 20
@@ -147,8 +147,10 @@ func countValues(src []byte) int {
 	n, keyed := 1, false
 	for i, b := range src {
 		switch b {
-		case '[', '{', '?':
+		case '[', '{':
 			n++
+		case '?': // a key, a value that need not be there, and what the library keeps of it
+			n += 3
 		case ',':
 			if !keyed {
 				n += 2
