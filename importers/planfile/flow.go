@@ -27,7 +27,7 @@ func groupNames() []string {
 	return names
 }
 
-var flowForm = formInfo{
+var flowForm = &formInfo{
 	name: "flow", takes: "a list of calls and groups", parts: append(callTable.forms(), name.formInfo),
 	schema: object{"type": "array", "items": object{
 		"if":   object{"type": "object"},

@@ -22,23 +22,23 @@ type formInfo struct {
 	schema   object
 	examples []any
 	// parts are the forms that the schema refers to.
-	parts []formInfo
+	parts []*formInfo
 }
 
-func (f formInfo) described(doc string) object {
+func (f *formInfo) described(doc string) object {
 	return object{"$ref": "#/$defs/" + f.name, "description": doc}
 }
 
-func (f formInfo) ref() object { return object{"$ref": "#/$defs/" + f.name} }
+func (f *formInfo) ref() object { return object{"$ref": "#/$defs/" + f.name} }
 
 // form is a form of value: how it is read, and how the schema describes it.
 type form[V any] struct {
-	formInfo
+	*formInfo
 	read func(r *reader, n *yamlsrc.Node) (V, bool)
 }
 
 // scalar makes a form of single values. Parse is given scalars only.
-func scalar[V any](info formInfo, parse func(*yamlsrc.Node) (V, *problem)) form[V] {
+func scalar[V any](info *formInfo, parse func(*yamlsrc.Node) (V, *problem)) form[V] {
 	return form[V]{info, func(r *reader, n *yamlsrc.Node) (v V, ok bool) {
 		if n.Kind() != yamlsrc.Scalar {
 			r.wrongShape(n, info.takes)
@@ -126,12 +126,12 @@ func parseDuration(n *yamlsrc.Node) (model.Duration, *problem) {
 	return d, nil
 }
 
-var duration = scalar(formInfo{
+var duration = scalar(&formInfo{
 	name: "duration", takes: "a duration such as `250ms`",
 	schema: durationSchema, examples: []any{"250ms", "1.5s", "0ms", "1m30s", "7d"},
 }, parseDuration)
 
-var positive = scalar(formInfo{
+var positive = scalar(&formInfo{
 	name: "positive", takes: "a duration such as `250ms`",
 	schema: positiveSchema, examples: []any{"250ms", "1.5s", "7d"},
 }, func(n *yamlsrc.Node) (model.Duration, *problem) {
@@ -143,7 +143,7 @@ var positive = scalar(formInfo{
 })
 
 // limit is a duration after which something is given up, or `none`.
-var limit = scalar(formInfo{
+var limit = scalar(&formInfo{
 	name: "limit", takes: "a duration such as `250ms`, or `none`",
 	schema:   object{"anyOf": []any{positiveSchema, object{"const": "none"}}},
 	examples: []any{"250ms", "1.5s", "none"},
@@ -163,7 +163,7 @@ var limit = scalar(formInfo{
 
 // fraction makes a form of percentages with a most, which is itself allowed or not.
 func fraction(name, takes, pattern string, ok func(model.Fraction) bool, fact string, examples ...any) form[model.Fraction] {
-	return scalar(formInfo{
+	return scalar(&formInfo{
 		name: name, takes: takes, examples: examples,
 		schema: object{"type": "string", "pattern": pattern},
 	}, func(n *yamlsrc.Node) (model.Fraction, *problem) {
@@ -189,7 +189,7 @@ var (
 		func(f model.Fraction) bool { return f <= model.Whole }, "above 100%", "20%", "99.65%", "100%")
 )
 
-var percentile = scalar(formInfo{
+var percentile = scalar(&formInfo{
 	name: "percentile", takes: "a percentile such as `p99`", examples: []any{"p50", "p99", "p99.9"},
 	schema: percentileSchema,
 }, parsePercentile)
@@ -209,7 +209,7 @@ func parsePercentile(n *yamlsrc.Node) (model.Fraction, *problem) {
 	return 0, &problem{fmt.Sprintf("`%s` is no percentile between 0 and 100", n.Text()), "write `p99` or `p99.9`"}
 }
 
-var boolean = scalar(formInfo{
+var boolean = scalar(&formInfo{
 	name: "boolean", takes: "`true` or `false`", schema: object{"type": "boolean"}, examples: []any{true, false},
 }, func(n *yamlsrc.Node) (bool, *problem) {
 	if !isBool(n) {
@@ -239,7 +239,7 @@ const maxCount = 1_000_000_000
 
 // count makes a form of whole numbers from a least one on.
 func count[V int32 | int64](name string, least float64, why string, examples ...any) form[V] {
-	return scalar(formInfo{
+	return scalar(&formInfo{
 		name: name, takes: "a whole number", examples: examples,
 		schema: object{"type": "integer", "minimum": least, "maximum": maxCount},
 	}, func(n *yamlsrc.Node) (V, *problem) { return parseCount[V](n, least, why) })
@@ -267,7 +267,7 @@ var (
 )
 
 // probability is a number from 0 to 1, or a percentage.
-var probability = scalar(formInfo{
+var probability = scalar(&formInfo{
 	name: "probability", takes: "a percentage or a number from 0 to 1", examples: []any{"0.1%", "30%", 0.25, 0, 1},
 	schema: object{"anyOf": []any{object{"type": "number", "minimum": 0, "maximum": 1}, object{"type": "string", "pattern": upToPattern}}},
 }, func(n *yamlsrc.Node) (float64, *problem) {
@@ -288,7 +288,7 @@ var probability = scalar(formInfo{
 })
 
 // rate is a number of requests, a second unless it says otherwise.
-var rate = scalar(formInfo{
+var rate = scalar(&formInfo{
 	name: "rate", takes: "requests a second, such as `500`, or `30/m`", examples: []any{500, 0.5, "500/s", "30/m", "2/h"},
 	schema: object{"anyOf": []any{
 		object{"type": "number", "minimum": 0, "maximum": maxCount},
@@ -319,7 +319,7 @@ func text(name, takes, pattern, help string, examples ...any) form[string] {
 	if pattern == namePattern {
 		is = isName
 	}
-	return scalar(formInfo{
+	return scalar(&formInfo{
 		name: name, takes: takes, examples: examples,
 		schema: object{"type": "string", "pattern": pattern},
 	}, func(n *yamlsrc.Node) (string, *problem) {
@@ -368,7 +368,7 @@ func enum[V any](info string, words []string, value func(string) V) form[V] {
 	for i, w := range words {
 		examples[i] = w
 	}
-	return scalar(formInfo{
+	return scalar(&formInfo{
 		name: info, takes: "one of " + list(words), examples: examples, schema: object{"enum": examples},
 	}, func(n *yamlsrc.Node) (v V, p *problem) {
 		for _, w := range words {
@@ -387,7 +387,7 @@ func enum[V any](info string, words []string, value func(string) V) form[V] {
 func itself(s string) string { return s }
 
 // version is the version of a platform; a plain number is one too.
-var version = scalar(formInfo{
+var version = scalar(&formInfo{
 	name: "version", takes: "a version such as `\"1.24\"`", examples: []any{"1.24", "v1.33.0", 1.24},
 	schema: object{"anyOf": []any{object{"type": "number"}, object{"type": "string", "pattern": `^v?[0-9]+(\.[0-9A-Za-z+-]+)*$`}}},
 }, func(n *yamlsrc.Node) (string, *problem) {
@@ -400,7 +400,7 @@ var version = scalar(formInfo{
 var versionText = regexp.MustCompile(`^v?[0-9]+(\.[0-9A-Za-z+-]+)*$`)
 
 // date is the last day of an ignore.
-var date = scalar(formInfo{
+var date = scalar(&formInfo{
 	name: "date", takes: "a date such as `2027-03-01`", examples: []any{"2027-03-01"},
 	schema: object{"type": "string", "pattern": `^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$`},
 }, func(n *yamlsrc.Node) (time.Time, *problem) {

@@ -22,8 +22,8 @@ func plain[T, V any](name, doc string, f form[V], at func(*T) *V) key[T] {
 }
 
 // forms gives the forms of the table's values.
-func (t *table[T]) forms() []formInfo {
-	out := make([]formInfo, len(t.keys))
+func (t *table[T]) forms() []*formInfo {
+	out := make([]*formInfo, len(t.keys))
 	for i, k := range t.keys {
 		out[i] = k.form
 	}
@@ -32,7 +32,7 @@ func (t *table[T]) forms() []formInfo {
 
 // either makes a form that is one thing as a scalar and another as a list or mapping. A nil reader is a shape that
 // the form does not take.
-func either[V any](info formInfo, one, seq, mapping func(*reader, *yamlsrc.Node) (V, bool)) form[V] {
+func either[V any](info *formInfo, one, seq, mapping func(*reader, *yamlsrc.Node) (V, bool)) form[V] {
 	return form[V]{info, func(r *reader, n *yamlsrc.Node) (v V, ok bool) {
 		read := [...]func(*reader, *yamlsrc.Node) (V, bool){yamlsrc.Scalar: one, yamlsrc.Seq: seq, yamlsrc.Map: mapping}[n.Kind()]
 		if read == nil {
@@ -63,7 +63,7 @@ func listOf[V any](f form[V], least int) func(*reader, *yamlsrc.Node) ([]V, bool
 	}
 }
 
-func arrayOf(f formInfo, least int) object {
+func arrayOf(f *formInfo, least int) object {
 	s := object{"type": "array", "items": f.ref()}
 	if least > 0 {
 		s["minItems"] = least
@@ -75,7 +75,7 @@ func anyOf(schemas ...any) object { return object{"anyOf": schemas} }
 
 // tries makes a form of counts that may be unlimited; add turns the count into attempts.
 func tries(name string, least float64, add int32, why string) form[int32] {
-	return scalar(formInfo{
+	return scalar(&formInfo{
 		name: name, takes: "a whole number, or `unlimited`", examples: []any{1, 3, "unlimited"},
 		schema: anyOf(object{"type": "integer", "minimum": least, "maximum": maxCount}, object{"const": "unlimited"}),
 	}, func(n *yamlsrc.Node) (int32, *problem) {
@@ -121,7 +121,7 @@ const statusPattern = `^[1-5]([0-9][0-9]|xx)$`
 var statusText = regexp.MustCompile(statusPattern)
 
 // failure is one thing that is retried.
-var failure = scalar(formInfo{
+var failure = scalar(&formInfo{
 	name: "failure", takes: "what happened, such as `timeout` or `503`",
 	examples: []any{"connect", "refused", "reset", "timeout", "error", "5xx", 503, "unavailable"},
 	schema: anyOf(
@@ -145,8 +145,8 @@ var failure = scalar(formInfo{
 	return "", p
 })
 
-var failures = either(formInfo{
-	name: "failures", takes: "what happened, such as `timeout`, or a list of it", parts: []formInfo{failure.formInfo},
+var failures = either(&formInfo{
+	name: "failures", takes: "what happened, such as `timeout`, or a list of it", parts: []*formInfo{failure.formInfo},
 	schema: anyOf(failure.ref(), arrayOf(failure.formInfo, 0)), examples: []any{"timeout", []any{"5xx", "reset", "refused", "connect", "timeout"}},
 }, func(r *reader, n *yamlsrc.Node) (f model.Failures, ok bool) {
 	w, ok := failure.read(r, n)
@@ -168,7 +168,7 @@ func failuresOf(words ...string) (f model.Failures) {
 }
 
 // jitter spreads a back-off.
-var jitter = scalar(formInfo{
+var jitter = scalar(&formInfo{
 	name: "jitter", takes: "`none`, `full`, `equal`, or a percentage either side", examples: []any{"none", "full", "equal", "20%"},
 	schema: anyOf(object{"enum": []string{"none", "full", "equal"}}, object{"type": "string", "pattern": upToPattern}),
 }, func(n *yamlsrc.Node) (model.Jitter, *problem) {
@@ -189,7 +189,7 @@ var jitter = scalar(formInfo{
 // maxMultiplier keeps a multiplier in parts per million within range.
 const maxMultiplier = 1_000_000
 
-var multiplier = scalar(formInfo{
+var multiplier = scalar(&formInfo{
 	name: "multiplier", takes: "a number of 1 or more", examples: []any{1, 1.5, 2},
 	schema: object{"type": "number", "minimum": 1, "maximum": maxMultiplier},
 }, func(n *yamlsrc.Node) (model.Fraction, *problem) {
@@ -205,8 +205,8 @@ var multiplier = scalar(formInfo{
 	return model.Fraction(v*model.Whole + 0.5), nil
 })
 
-var durations = form[[]model.Duration]{formInfo{
-	name: "durations", takes: "a list of durations", parts: []formInfo{duration.formInfo},
+var durations = form[[]model.Duration]{&formInfo{
+	name: "durations", takes: "a list of durations", parts: []*formInfo{duration.formInfo},
 	schema: arrayOf(duration.formInfo, 1), examples: []any{[]any{"25ms", "75ms", "175ms"}},
 }, func(r *reader, n *yamlsrc.Node) ([]model.Duration, bool) {
 	if n.Kind() != yamlsrc.Seq {
@@ -228,7 +228,7 @@ var backoffTable = table[model.Backoff]{
 	exclusive: []exclusive{{"waits", []string{"base", "multiplier", "max"}, "`waits` lists every wait"}},
 }
 
-var backoffForm = formInfo{
+var backoffForm = &formInfo{
 	name: "backoff", takes: "a duration, a list of durations, or a mapping with `base` or `waits`",
 	parts:    append(backoffTable.forms(), duration.formInfo),
 	schema:   anyOf(duration.ref(), arrayOf(duration.formInfo, 1), backoffTable.schema()),
@@ -267,7 +267,7 @@ var hedgeTable = table[model.Hedge]{
 	},
 }
 
-var hedgeForm = formInfo{
+var hedgeForm = &formInfo{
 	name: "hedge", takes: "a mapping with `after`, `attempts` and `budget`", parts: hedgeTable.forms(),
 	schema: hedgeTable.schema(), examples: []any{object{"after": "50ms", "attempts": 2, "budget": "5%"}},
 }
@@ -288,8 +288,8 @@ func propagationOf(w string) model.Propagation {
 // promise is `propagates` or `honors` in one word.
 var promise = enum("", []string{"deadline", "cancel", "nothing"}, propagationOf)
 
-var propagation = either(formInfo{
-	name: "propagation", takes: "`deadline`, `cancel`, a list of both, or `nothing`", parts: []formInfo{carried.formInfo},
+var propagation = either(&formInfo{
+	name: "propagation", takes: "`deadline`, `cancel`, a list of both, or `nothing`", parts: []*formInfo{carried.formInfo},
 	schema:   anyOf(object{"enum": []string{"deadline", "cancel", "nothing"}}, arrayOf(carried.formInfo, 1)),
 	examples: []any{"deadline", "cancel", []any{"deadline", "cancel"}, "nothing"},
 }, promise.read, func(r *reader, n *yamlsrc.Node) (all model.Propagation, ok bool) {
@@ -300,9 +300,9 @@ var propagation = either(formInfo{
 	return all, ok
 }, nil)
 
-var remaining = scalar(formInfo{
+var remaining = scalar(&formInfo{
 	name: "remaining", takes: "a duration, or a percentile of the latency such as `p95`", examples: []any{"20ms", "p95"},
-	parts:  []formInfo{duration.formInfo},
+	parts:  []*formInfo{duration.formInfo},
 	schema: anyOf(duration.ref(), percentileSchema),
 }, func(n *yamlsrc.Node) (model.MinRemaining, *problem) {
 	if strings.HasPrefix(n.Text(), "p") {

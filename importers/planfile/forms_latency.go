@@ -9,9 +9,9 @@ import (
 	"github.com/budgetplan/budgetplan/model"
 )
 
-var histogramForm = formInfo{
+var histogramForm = &formInfo{
 	name: "histogram", takes: "a mapping from durations to the share of attempts that take at most that long",
-	parts: []formInfo{upToWhole.formInfo},
+	parts: []*formInfo{upToWhole.formInfo},
 	schema: object{
 		"type": "object", "propertyNames": anyOf(durationSchema, object{"pattern": "^x-"}),
 		"patternProperties": object{"^x-": true}, "additionalProperties": upToWhole.ref(),
@@ -31,7 +31,7 @@ var latencyTable = table[model.Latency]{
 	},
 }
 
-var latencyForm = formInfo{
+var latencyForm = &formInfo{
 	name: "latency", takes: "a duration, or a mapping with percentiles",
 	parts:    append(latencyTable.forms(), duration.formInfo),
 	schema:   anyOf(duration.ref(), latencySchema()),

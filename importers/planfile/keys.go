@@ -33,8 +33,8 @@ var limits = slices.Concat([]key[model.Waiter]{
 // fixedKey is a key whose value the solver can be told to keep.
 var fixedKey = enum("fixedKey", (&table[model.Waiter]{keys: limits}).names(), itself)
 
-var fixed = either(formInfo{
-	name: "fixed", takes: "`true`, or a list of keys", parts: []formInfo{boolean.formInfo, fixedKey.formInfo},
+var fixed = either(&formInfo{
+	name: "fixed", takes: "`true`, or a list of keys", parts: []*formInfo{boolean.formInfo, fixedKey.formInfo},
 	schema: anyOf(boolean.ref(), arrayOf(fixedKey.formInfo, 1)), examples: []any{true, []any{"timeout", "retries"}},
 }, func(r *reader, n *yamlsrc.Node) (model.Fixed, bool) {
 	all, ok := boolean.read(r, n)
@@ -96,7 +96,7 @@ var callTable = table[model.Call]{
 	exclusive: []exclusive{oneSpelling},
 }
 
-var viaForm = formInfo{
+var viaForm = &formInfo{
 	name: "via", takes: "a list of mappings, each with a `name`", parts: viaTable.forms(),
 	schema: object{"type": "array", "items": viaTable.schema()}, examples: []any{[]any{object{"name": "sdk", "attempts": 3}}},
 }
@@ -140,8 +140,8 @@ var localWorkTable = table[model.Service]{
 	},
 }
 
-var localWorkForm = formInfo{
-	name: "localWork", takes: "a duration, or a mapping with `before` and `after`", parts: []formInfo{duration.formInfo},
+var localWorkForm = &formInfo{
+	name: "localWork", takes: "a duration, or a mapping with `before` and `after`", parts: []*formInfo{duration.formInfo},
 	schema: anyOf(duration.ref(), localWorkTable.schema()), examples: []any{"30ms", object{"before": "20ms", "after": "10ms"}},
 }
 
@@ -159,9 +159,9 @@ func readLocalWork(r *reader, n *yamlsrc.Node, s *model.Service) {
 }
 
 // marginPart is a share or a time, each leaving the other at 0.
-var marginPart = scalar(formInfo{
+var marginPart = scalar(&formInfo{
 	name: "marginPart", takes: "a percentage below 100% or a duration", examples: []any{"5%", "50ms"},
-	parts: []formInfo{belowWhole.formInfo, duration.formInfo}, schema: anyOf(belowWhole.ref(), duration.ref()),
+	parts: []*formInfo{belowWhole.formInfo, duration.formInfo}, schema: anyOf(belowWhole.ref(), duration.ref()),
 }, func(n *yamlsrc.Node) (model.Margin, *problem) {
 	if f, ok := model.ParsePercent(n.Text()); ok {
 		if f >= model.Whole {
@@ -176,8 +176,8 @@ var marginPart = scalar(formInfo{
 	return model.Margin{Fixed: d}, p
 })
 
-var margin = either(formInfo{
-	name: "margin", takes: "a percentage, a duration, or both in a list", parts: []formInfo{marginPart.formInfo},
+var margin = either(&formInfo{
+	name: "margin", takes: "a percentage, a duration, or both in a list", parts: []*formInfo{marginPart.formInfo},
 	schema: anyOf(marginPart.ref(), object{
 		"type": "array", "minItems": 2, "maxItems": 2, "prefixItems": []any{belowWhole.ref(), duration.ref()},
 	}), examples: []any{"5%", "50ms", []any{"5%", "50ms"}},
@@ -203,8 +203,8 @@ var (
 	}
 )
 
-var thresholds = either(formInfo{
-	name: "thresholds", takes: "a whole number, or a mapping with `warning` and `error`", parts: []formInfo{threshold.formInfo},
+var thresholds = either(&formInfo{
+	name: "thresholds", takes: "a whole number, or a mapping with `warning` and `error`", parts: []*formInfo{threshold.formInfo},
 	schema: anyOf(threshold.ref(), thresholdsTable.schema()), examples: []any{24, object{"warning": 8, "error": 24}},
 }, func(r *reader, n *yamlsrc.Node) (model.Thresholds, bool) {
 	v, ok := threshold.read(r, n)
@@ -226,7 +226,7 @@ var concurrencyTable = table[model.Service]{
 	},
 }
 
-var concurrencyForm = formInfo{
+var concurrencyForm = &formInfo{
 	name: "concurrency", takes: "a mapping with `workers` and `queue`", parts: concurrencyTable.forms(),
 	schema: concurrencyTable.schema(), examples: []any{object{"workers": 64, "queue": 128}},
 }

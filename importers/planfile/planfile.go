@@ -25,7 +25,7 @@ var Importer = &importers.Importer{
 	Codes:     []*diag.Code{yamlsrc.Syntax, unknownKey, badValue, duplicate},
 }
 
-var versionForm = formInfo{name: "planVersion", takes: "`1`", schema: object{"const": 1}, examples: []any{1}}
+var versionForm = &formInfo{name: "planVersion", takes: "`1`", schema: object{"const": 1}, examples: []any{1}}
 
 func readVersion(r *reader, n *yamlsrc.Node) {
 	switch {
@@ -40,15 +40,15 @@ func readVersion(r *reader, n *yamlsrc.Node) {
 }
 
 var (
-	entrypointsForm = formInfo{
+	entrypointsForm = &formInfo{
 		name: "entrypoints", takes: "a mapping from names to entrypoints", parts: entrypointTable.forms(),
 		schema: named(object{"$ref": "#/$defs/entrypoint"}), examples: []any{object{"checkout": object{"slo": "1s", "call": "gateway"}}},
 	}
-	servicesForm = formInfo{
+	servicesForm = &formInfo{
 		name: "services", takes: "a mapping from names to services", parts: serviceTable.forms(),
 		schema: named(anyOf(object{"$ref": "#/$defs/service"}, object{"type": "null"})), examples: []any{object{"gateway": object{"calls": []any{"auth"}}, "auth": nil}},
 	}
-	defaultsForm = formInfo{
+	defaultsForm = &formInfo{
 		name: "defaults", takes: "a mapping", parts: defaultsTable.forms(),
 		schema: defaultsTable.schema(), examples: []any{object{"margin": "5%"}},
 	}

@@ -49,7 +49,7 @@ var (
 			}),
 		},
 	}
-	ignoreForm = formInfo{
+	ignoreForm = &formInfo{
 		name: "ignore", takes: "a mapping from codes to reasons", parts: ignoreTable.forms(),
 		schema:   byCode(anyOf(reason.ref(), ignoreTable.schema(), object{"type": "null"})),
 		examples: []any{object{"BP202": "one retry layer is the mesh's"}, object{"BP202": object{"reason": "one retry layer is the mesh's", "until": "2027-03-01"}}},
@@ -82,8 +82,8 @@ var severity = enum("severity", []string{"off", "info", "warning", "error"}, fun
 	return s
 })
 
-var rulesForm = formInfo{
-	name: "rules", takes: "a mapping from codes to `off`, `info`, `warning` or `error`", parts: []formInfo{severity.formInfo},
+var rulesForm = &formInfo{
+	name: "rules", takes: "a mapping from codes to `off`, `info`, `warning` or `error`", parts: []*formInfo{severity.formInfo},
 	schema: byCode(severity.ref()), examples: []any{object{"BP207": "off", "timeout-below-latency": "error"}},
 }
 
@@ -110,7 +110,7 @@ var policyTable = table[model.Policy]{
 	},
 }
 
-var policyForm = formInfo{
+var policyForm = &formInfo{
 	name: "policy", takes: "a mapping, or the name of a file that has it", parts: append(policyTable.forms(), path.formInfo),
 	schema: anyOf(path.ref(), object{"$ref": "#/$defs/policyKeys"}), examples: []any{"../policy.yaml", object{"preset": "strict"}},
 }
@@ -128,8 +128,8 @@ func readPolicy(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 	}
 }
 
-var platformsForm = formInfo{
-	name: "platforms", takes: "a mapping from platforms to versions", parts: []formInfo{version.formInfo},
+var platformsForm = &formInfo{
+	name: "platforms", takes: "a mapping from platforms to versions", parts: []*formInfo{version.formInfo},
 	schema: named(version.ref()), examples: []any{object{"istio": "1.24", "envoy": "1.33"}},
 }
 
@@ -147,8 +147,8 @@ func readPlatforms(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 	})
 }
 
-var aliasesForm = formInfo{
-	name: "aliases", takes: "a mapping from services to lists of other names", parts: []formInfo{name.formInfo},
+var aliasesForm = &formInfo{
+	name: "aliases", takes: "a mapping from services to lists of other names", parts: []*formInfo{name.formInfo},
 	schema: named(anyOf(name.ref(), arrayOf(name.formInfo, 1))), examples: []any{object{"product": []any{"outbound|80||product.shop.svc.cluster.local", "product-v2"}}},
 }
 
@@ -198,7 +198,7 @@ const dialectPattern = `^[a-z][a-z0-9_-]*$`
 
 var dialectText = regexp.MustCompile(dialectPattern)
 
-var sourcesForm = formInfo{
+var sourcesForm = &formInfo{
 	name: "sources", takes: "a list of mappings, each with a format and a path", parts: append(sourceTable.forms(), path.formInfo),
 	schema:   object{"type": "array", "items": sourceSchema()},
 	examples: []any{[]any{object{"envoy": "deploy/envoy/*.yaml", "service": "gateway"}, object{"prometheus": "metrics/checkout.prom"}}},

@@ -32,7 +32,7 @@ func Schema() []byte {
 }
 
 // addForms adds the definition of every form that is referred to.
-func addForms(defs object, forms []formInfo) {
+func addForms(defs object, forms []*formInfo) {
 	for _, f := range forms {
 		if _, known := defs[f.name]; known {
 			continue

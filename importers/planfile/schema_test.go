@@ -72,7 +72,7 @@ type place struct {
 func placeOf[T any](plan string, t *table[T], extra ...string) place {
 	p := place{t.what, plan, append(t.names(), extra...), map[string]formInfo{}, true}
 	for _, k := range t.keys {
-		p.infos[k.name] = k.form
+		p.infos[k.name] = *k.form
 	}
 	return p
 }

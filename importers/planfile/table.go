@@ -15,7 +15,7 @@ type object = map[string]any
 // key is one line of a table: what the key is called, what it means, which values it takes, and where they go.
 type key[T any] struct {
 	name, doc string
-	form      formInfo
+	form      *formInfo
 	read      func(r *reader, n *yamlsrc.Node, to *T)
 	// scope says whether `defaults` has the key too.
 	scope scope
@@ -67,7 +67,7 @@ func written[V any](r *reader, v V, n *yamlsrc.Node) model.Val[V] {
 // custom makes a key that stores in a way of its own.
 //
 //go:noinline
-func custom[T any](name, doc string, info formInfo, read func(r *reader, n *yamlsrc.Node, to *T)) key[T] {
+func custom[T any](name, doc string, info *formInfo, read func(r *reader, n *yamlsrc.Node, to *T)) key[T] {
 	return key[T]{name: name, doc: doc, form: info, read: read}
 }
 
