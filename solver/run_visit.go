@@ -69,8 +69,8 @@ func (r *runner) step(l LegID) bool {
 	return r.err == nil
 }
 
-// accept gives the limit of an invocation that has the time w: its caller's where it is enforced; a service that is
-// told a deadline turns away what has too little left, and one that is told none assumes its own.
+// accept gives the limit of an invocation that has the time w: its caller's where it is enforced. A service that is
+// told no deadline assumes its own, and turns away what has too little left by the one that it goes by.
 func (r *runner) accept(n NodeID, enforced, carried bool, w model.Duration) model.Duration {
 	limit := model.NoLimit
 	if enforced {
@@ -81,10 +81,12 @@ func (r *runner) accept(n NodeID, enforced, carried bool, w model.Duration) mode
 		return limit
 	}
 	v := &r.g.plan.Services[node.Service]
-	switch {
-	case !carried || !w.Finite():
-		limit = min(limit, v.DefaultDeadline().Or(model.NoLimit))
-	case w < v.MinRemaining().Or(0):
+	left := w
+	if !carried || !w.Finite() {
+		left = v.DefaultDeadline().Or(model.NoLimit)
+		limit = min(limit, left)
+	}
+	if left < v.MinRemaining().Or(0) {
 		return rejected
 	}
 	return min(limit, node.Limit)

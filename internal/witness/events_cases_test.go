@@ -199,6 +199,16 @@ func TestEventsAtTheTurn(t *testing.T) {
 		b.service("b").Edit().MinRemaining = millis(50 + ns)
 		figures(t, b, b.hangs("b"), "b work", "0ms", "b starts", "1", "answer", "0ms")
 	})
+	t.Run("a service turns away by the deadline that it assumes", func(t *testing.T) {
+		b := retry(model.OnError)
+		b.service("b").Edit().DefaultDeadline = millis(30)
+		b.service("b").Edit().MinRemaining = millis(30)
+		figures(t, b, b.hangs("b"), "b work", "60ms", "b starts", "2", "answer", "60ms")
+		b.service("b").Edit().MinRemaining = millis(30 + ns)
+		figures(t, b, b.hangs("b"), "b work", "0ms", "b starts", "2", "answer", "0ms", "answered", "false")
+		b.Calls[0].Waiters[0].Propagates = set(model.Deadline) // 50 ms arrive
+		figures(t, b, b.hangs("b"), "b work", "never", "b starts", "1", "answer", "50ms")
+	})
 	t.Run("the client waits, retries and is told of in an enforced run", func(t *testing.T) {
 		b := hop(timeout(40))
 		e := &b.Entrypoints[0]

@@ -92,9 +92,6 @@ func (g runGen) service(name string) model.Service {
 	rare.QueueTimeout = g.time(5, "queue timeout", shorts, false)
 	rare.DefaultDeadline = g.time(12, "default deadline", spans, false)
 	rare.MinRemaining = g.time(15, "service min remaining", bursts, false)
-	if rare.DefaultDeadline.Or(model.NoLimit) < rare.MinRemaining.Or(0) {
-		rare.MinRemaining = rare.DefaultDeadline
-	}
 	if g.chance(60, "honors set") {
 		v.Honors = written(g.propagation())
 	}
