@@ -62,8 +62,17 @@ func (l *leg) latencyLeast() amount {
 	return read(l.call.Latency.Get().Min, read(l.call.Latency.Get().Exact, zero))
 }
 
-// calleeBusy is how long the callee may work on one attempt before enforcement.
+// calleeBusy is how long the callee may work on one attempt before enforcement, told of a deadline or assuming its own.
 func (s *shape) calleeBusy(l *leg) amount {
+	b := s.busyFor(l)
+	if l.w.Propagates.Or(0)&model.Deadline == 0 {
+		b = least(b, l.to.assumed)
+	}
+	return b
+}
+
+// busyFor is how long the callee may work whatever it is told.
+func (s *shape) busyFor(l *leg) amount {
 	if l.to.leaf {
 		return least(l.to.limit, l.latencyMost())
 	}
@@ -106,7 +115,7 @@ func (s *shape) busyOf(n *node) amount {
 		b = least(n.limit, unknown)
 	default:
 		for _, l := range n.in {
-			b = most(b, s.calleeBusy(l))
+			b = most(b, s.busyFor(l))
 		}
 	}
 	s.busyCache[n] = b

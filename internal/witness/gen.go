@@ -116,6 +116,8 @@ func (g gen) service(name string) model.Service {
 		ServerTimeout: g.time(30, "server timeout", limits, true),
 		Rare:          &model.ServiceRare{After: g.time(15, "after", shorts, false), QueueTimeout: g.time(10, "queue timeout", shorts, false)},
 	}
+	v.Edit().DefaultDeadline = g.time(12, "default deadline", limits, false)
+	v.Edit().MinRemaining = g.time(12, "service min remaining", limits, false) // no bound has a use for it
 	if g.chance(60, "margin set") {
 		v.Margin = written(pick(g, "margin", model.Margin{}, model.Margin{Share: 150_000}, model.Margin{Fixed: 50 * msec},
 			model.Margin{Share: 100_000, Fixed: 20 * msec}, model.Margin{Share: 333_333}))

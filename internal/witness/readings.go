@@ -21,6 +21,7 @@ var Readings = []string{
 	"waited and work are of calls: a root's own first run adds nothing; of a one-of they take the largest alternative of each",
 	"starts_ms leaves out queue and pool; left_ms is unknown where starts_ms is, 0 where it is unbounded",
 	"work_ends: a root starts by min(timeout, overhead + (attempts − 1) × busy); the pool wait of the last round counts, and so does the time in the caller's queue, or later work would be missed",
+	"a default deadline ends the work on every call that carries none; the service's own row is without it; a service that turns work away works no longer for it: min_remaining of a service changes no bound",
 	"orphan is 0 where the patience is unset, as where it is `none`",
 	"received is at least 0; budgets are split wherever an SLO is in the pass and received is known, below an async call too, from its patience",
 	"groups of one and groups in their own kind are written out as they stand in the plan, then calls that nobody waits for are gone",

@@ -8,6 +8,7 @@ type node struct {
 	service              int // -1 for an inner waiter
 	before, after, queue amount
 	limit                amount // none where unset
+	assumed              amount // the deadline where none arrives, none where unset
 	share                int64  // margin, parts per million
 	fixed                amount // margin, time
 	honors               model.Propagation
@@ -91,8 +92,8 @@ func newShape(p *model.Plan) *shape {
 		m := v.Margin.Or(model.Margin{Share: 50_000})
 		s.nodes = append(s.nodes, &node{
 			name: v.Name, service: i, before: read(v.Before, zero), after: read(v.After(), zero),
-			queue: read(v.QueueTimeout(), zero), limit: read(v.ServerTimeout, none), share: int64(m.Share),
-			fixed: ns(int64(m.Fixed)), honors: v.Honors.Or(0),
+			queue: read(v.QueueTimeout(), zero), limit: read(v.ServerTimeout, none), assumed: read(v.DefaultDeadline(), none),
+			share: int64(m.Share), fixed: ns(int64(m.Fixed)), honors: v.Honors.Or(0),
 		})
 	}
 	firsts := make([]*leg, len(p.Calls))
@@ -133,7 +134,7 @@ func (s *shape) addCall(c *model.Call) *leg {
 		}
 		l.to = s.nodes[c.To]
 		if !l.last {
-			l.to = &node{name: l.id + "@" + c.Waiters[i+1].Name, service: -1, limit: none, honors: c.Waiters[i+1].Honors().Or(0)}
+			l.to = &node{name: l.id + "@" + c.Waiters[i+1].Name, service: -1, limit: none, assumed: none, honors: c.Waiters[i+1].Honors().Or(0)}
 			s.inner = append(s.inner, l.to)
 		}
 		l.to.in = append(l.to.in, l)
