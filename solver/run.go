@@ -128,7 +128,7 @@ func (r *runner) client(root *Root, out *Run) {
 		}
 		w := root.Timeout.Sub(at)
 		lim := r.accept(root.Node, r.sc.Enforced, r.sc.Enforced, w)
-		id := r.visit(root.Node, lim, w, model.NoLimit)
+		id := r.visit(visitKey{node: root.Node, limit: lim, patience: w, cancel: model.NoLimit})
 		if r.err != nil {
 			return
 		}

@@ -1,10 +1,6 @@
 package solver
 
-import (
-	"slices"
-
-	"github.com/budgetplan/budgetplan/model"
-)
+import "github.com/budgetplan/budgetplan/model"
 
 // runner computes a run by recursion over relative times. What an invocation does depends on the node, its limit and
 // how patient its callers are alone, so that equal ones are computed once.
@@ -30,6 +26,9 @@ type visitKey struct {
 	patience model.Duration
 	// cancel is when a hedge is won by another copy and this one told to stop, which nobody could foresee.
 	cancel model.Duration
+	// trial asks how long it would last and whether it would end well, nothing more: it may never happen. Patience and
+	// cancellation do not matter to that, nor does what runs in the background.
+	trial bool
 }
 
 const rejected model.Duration = -1
@@ -93,8 +92,10 @@ func (r *runner) accept(n NodeID, enforced, carried bool, w model.Duration) mode
 }
 
 // visit computes an invocation, or finds it.
-func (r *runner) visit(n NodeID, limit, patience, cancel model.Duration) int32 {
-	key := visitKey{n, limit, max(0, patience), cancel}
+func (r *runner) visit(key visitKey) int32 {
+	if key.patience = max(0, key.patience); key.trial {
+		key.patience, key.cancel = model.NoLimit, model.NoLimit
+	}
 	if id, ok := r.memo[key]; ok {
 		return id
 	}
@@ -107,7 +108,7 @@ func (r *runner) visit(n NodeID, limit, patience, cancel model.Duration) int32 {
 	}
 	r.depth--
 	v.end = noWork
-	if r.g.Nodes[n].Waiter < 0 {
+	if r.g.Nodes[key.node].Waiter < 0 {
 		v.end = v.lasts
 	}
 	v.end = max(v.end, r.lastEnd(v.children))
@@ -233,31 +234,26 @@ func (b *bodyRun) fallback(at int32, t model.Duration) (model.Duration, outcome)
 	return t, best
 }
 
-// worst takes the worst alternative of a one-of, of those that lead to the named service where some do. Who chooses
-// cannot foresee that it will be told to stop.
+// worst takes the worst alternative of a one-of, of those that lead to the named service where some do. All of them are
+// tried, and the one that is taken is run: who chooses cannot foresee that it will be told to stop.
 func (b *bodyRun) worst(at int32, t model.Duration) (model.Duration, outcome) {
 	some := b.leadsBelow(at)
-	from, until := len(b.children), b.until
-	b.until = model.NoLimit
-	var kept []child
-	best, bestEnd, bestOutcome := int32(-1), model.Duration(0), succeeded
+	try := bodyRun{runner: b.runner, visit: &visit{visitKey: b.visit.visitKey}, until: model.NoLimit}
+	try.visit.trial = true
+	taken, last, how := int32(-1), model.Duration(0), succeeded
 	for i := at + 1; i < b.g.flow[at].end; i = b.g.flow[i].end {
 		if some && !b.leadsBelow(i) {
 			continue
 		}
-		end, o := b.flow(i, t)
-		if best < 0 || o > bestOutcome || o == bestOutcome && end > bestEnd && bestEnd.Finite() {
-			best, bestEnd, bestOutcome = i, end, o
-			kept = slices.Clone(b.children[from:])
+		end, o := try.flow(i, t)
+		if taken < 0 || o > how || o == how && end > last && last.Finite() {
+			taken, last, how = i, end, o
 		}
-		b.children = b.children[:from]
 	}
-	b.until = until
-	if until != model.NoLimit {
-		return b.flow(best, t)
+	if b.visit.trial {
+		return last, how
 	}
-	b.children = append(b.children, kept...)
-	return bestEnd, bestOutcome
+	return b.flow(taken, t)
 }
 
 func (b *bodyRun) leadsBelow(at int32) bool {
@@ -274,6 +270,9 @@ func (b *bodyRun) call(id LegID, t model.Duration) (model.Duration, outcome) {
 	l := &b.g.Legs[id]
 	if t >= b.until || !t.Finite() {
 		return t, failed
+	}
+	if b.visit.trial && !l.Awaited() {
+		return t, succeeded
 	}
 	end, best := t, skipped
 	for n := int64(0); n < l.Repeat && b.step(id); n++ {
@@ -363,7 +362,9 @@ func (b *bodyRun) attempt(id LegID, at, w model.Duration) (lasts model.Duration,
 	if lasts = min(last, w); ok {
 		lasts = a.good
 	}
-	a.note(lasts, ok, late)
+	if !b.visit.trial {
+		a.note(lasts, ok, late)
+	}
 	return lasts, ok, late
 }
 
@@ -377,11 +378,7 @@ func (a *attemptRun) send() (last model.Duration) {
 				return last
 			}
 		}
-		patience := model.NoLimit
-		if a.leg.Copies == 1 {
-			patience = a.patience(a.leg, a.at, a.wait)
-		}
-		v := &a.visits[a.ask(off, patience, a.cancelled(a.leg, a.at, a.both))]
+		v := &a.visits[a.ask(off, a.patience(a.leg, a.at, a.wait), a.cancelled(a.leg, a.at, a.both), a.leg.Copies > 1)]
 		answer := off.Add(v.lasts).Add(a.leg.Network)
 		if v.ok && answer <= a.wait {
 			a.good = min(a.good, answer)
@@ -393,8 +390,9 @@ func (a *attemptRun) send() (last model.Duration) {
 }
 
 // ask is the invocation of the callee for the copy that is sent at a time after the attempt's start.
-func (a *attemptRun) ask(off, patience, cancel model.Duration) int32 {
-	return a.runner.visit(a.leg.To, a.accept(a.leg.To, a.enforced, a.carried, a.wait.Sub(off)), patience, cancel)
+func (a *attemptRun) ask(off, patience, cancel model.Duration, trial bool) int32 {
+	limit := a.accept(a.leg.To, a.enforced, a.carried, a.wait.Sub(off))
+	return a.runner.visit(visitKey{a.leg.To, limit, patience, cancel, trial || a.visit.trial})
 }
 
 // note adds the copies to what the caller started, each with the moment when nobody waits for it any more.
@@ -414,7 +412,7 @@ func (a *attemptRun) note(lasts model.Duration, ok, late bool) {
 			waited = min(waited, a.until.Sub(a.at))
 		}
 		a.children = append(a.children, child{
-			visit: a.ask(off, patience, cancel), leg: a.id, at: begun, n: a.leg.FanOut,
+			visit: a.ask(off, patience, cancel, false), leg: a.id, at: begun, n: a.leg.FanOut,
 			waited: waited.Sub(off), gaveUp: answer > waited || late && answer >= a.wait,
 		})
 	}

@@ -49,6 +49,28 @@ func TestEventsInFlows(t *testing.T) {
 		figures(t, b, b.slow("b", 60), "answer", "50ms", "answered", "false", "b starts", "1")
 		figures(t, b, b.hangs("b"), "answer", "100ms", "answered", "false")
 	})
+	t.Run("an alternative that is not taken leaves nothing in the background", func(t *testing.T) {
+		endless := model.Waiter{Name: "sdk", PerTry: millis(10), Attempts: set(int32(model.Unlimited))}
+		background := func(b *builder, from, to string) {
+			b.call(from, to, timeout(100), async)
+			c := &b.Calls[len(b.Calls)-1]
+			c.Waiters = append(c.Waiters, endless)
+		}
+		b := build()
+		b.entrypoint("in", "a", 0)
+		background(b, "a", "b")
+		b.call("a", "b", timeout(100))
+		b.group("a", model.OneOf, 2)
+		figures(t, b, b.hangs("b"), "answer", "100ms", "b starts", "1", "b waited", "100ms")
+		// Nor does a service that such an alternative leads to.
+		b = build()
+		b.entrypoint("in", "a", 0)
+		b.call("a", "c", timeout(100))
+		b.call("a", "b", timeout(100))
+		b.group("a", model.OneOf, 2)
+		background(b, "c", "b")
+		figures(t, b, b.hangs("b"), "answer", "100ms", "b starts", "1", "c starts", "")
+	})
 	t.Run("an optional call is skipped at its timeout", func(t *testing.T) {
 		b := pair(model.Sequence, "b", "calm", optional)
 		figures(t, b, b.hangs("b"), "answer", "85ms", "answered", "true")
