@@ -63,7 +63,8 @@ type Invocation struct {
 	// GaveUp is when whoever asked stopped waiting for it, be it at the very end; NoLimit where it had an answer. Left is
 	// when the first caller on the path did, NoLimit where none did before the end.
 	GaveUp, Left model.Duration
-	OK           bool
+	// OK is whether it answered well. Who was told to stop first did not answer.
+	OK bool
 }
 
 // MaxInvocations is how many invocations a Run lists.

@@ -105,7 +105,8 @@ func TestRunOfHedge(t *testing.T) {
 	for _, c := range []struct {
 		told      model.Propagation
 		ends, run model.Duration
-	}{{0, 1100 * ms, 100 * ms}, {model.Deadline, 1100 * ms, 100 * ms}, {model.Deadline | model.Cancel, 1000 * ms, 0}} {
+		ok        bool // of the other copy
+	}{{0, 1100 * ms, 100 * ms, true}, {model.Deadline, 1100 * ms, 100 * ms, true}, {model.Deadline | model.Cancel, 1000 * ms, 0, false}} {
 		b := plan()
 		b.entry("a", s)
 		b.call("a", "b", func(_ *model.Call, w *model.Waiter) {
@@ -119,6 +120,9 @@ func TestRunOfHedge(t *testing.T) {
 		}
 		if v := run.Services[1]; run.Answer != 1*s || !run.Answered || run.Ends != c.ends || v.Starts != 2 || v.Orphan != c.run || v.Overlap != 2 {
 			t.Errorf("%v: answer %v, ends %v, %+v", c.told, run.Answer, run.Ends, v)
+		}
+		if copies := run.Invocations[1:]; !copies[0].OK || copies[1].OK != c.ok {
+			t.Errorf("%v: the copies answered well: %t and %t, want true and %t", c.told, copies[0].OK, copies[1].OK, c.ok)
 		}
 	}
 }

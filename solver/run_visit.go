@@ -36,8 +36,9 @@ const rejected model.Duration = -1
 // visit is one invocation of a node and what it starts.
 type visit struct {
 	visitKey
+	answers  model.Duration // when it would, were it not told to stop; where it is told first, any later time
 	lasts    model.Duration
-	ok       bool
+	ok       bool           // its answer was good
 	end      model.Duration // of the last work in or below it
 	children []child
 }
@@ -156,12 +157,13 @@ func (r *runner) play(v *visit) {
 		}
 		v.work(end, o != failed)
 	}
-	v.lasts = min(v.lasts, v.cancel)
+	v.lasts = min(v.answers, v.cancel)
+	v.ok = v.ok && v.answers <= v.cancel
 }
 
-// work lets an invocation last so long, or until it must stop.
+// work lets an invocation answer after so long, or when it must stop.
 func (v *visit) work(lasts model.Duration, ok bool) {
-	v.lasts = min(lasts, v.limit)
+	v.answers = min(lasts, v.limit)
 	v.ok = ok && lasts.Finite() && lasts <= v.limit
 }
 
@@ -268,10 +270,10 @@ func (b *bodyRun) leadsBelow(at int32) bool {
 // call runs the rounds of a call one after the other. Nobody waits for those in the background.
 func (b *bodyRun) call(id LegID, t model.Duration) (model.Duration, outcome) {
 	l := &b.g.Legs[id]
-	if t >= b.until || !t.Finite() {
+	switch {
+	case !t.Finite():
 		return t, failed
-	}
-	if b.visit.trial && !l.Awaited() {
+	case !l.Awaited() && (b.visit.trial || t >= b.until):
 		return t, succeeded
 	}
 	end, best := t, skipped
@@ -306,7 +308,7 @@ func (b *bodyRun) round(id LegID, t model.Duration) (model.Duration, bool) {
 	}
 	for s, k := model.Duration(0), int64(1); ; k++ {
 		if l.Awaited() && t.Add(s) >= b.until {
-			return b.until, false
+			return model.NoLimit, false // does not begin, and so comes to no end
 		}
 		if !b.step(id) {
 			return t, false
@@ -379,7 +381,7 @@ func (a *attemptRun) send() (last model.Duration) {
 			}
 		}
 		v := &a.visits[a.ask(off, a.patience(a.leg, a.at, a.wait), a.cancelled(a.leg, a.at, a.both), a.leg.Copies > 1)]
-		answer := off.Add(v.lasts).Add(a.leg.Network)
+		answer := off.Add(v.answers).Add(a.leg.Network)
 		if v.ok && answer <= a.wait {
 			a.good = min(a.good, answer)
 		}

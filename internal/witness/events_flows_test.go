@@ -3,6 +3,7 @@ package witness_test
 import (
 	"testing"
 
+	"github.com/budgetplan/budgetplan/internal/witness"
 	"github.com/budgetplan/budgetplan/model"
 )
 
@@ -140,6 +141,34 @@ func TestEventsOfHedges(t *testing.T) {
 	figures(t, b, b.slow("b", 90), "answer", "90ms", "b starts", "3", "b work", "200ms", "ends", "100ms")
 	b.Calls[0].Waiters[0].Propagates, b.service("b").Honors = set(model.Cancel), set(model.Cancel)
 	figures(t, b, b.slow("b", 90), "answer", "90ms", "b starts", "3", "b work", "180ms", "b orphan", "0ms", "ends", "90ms")
+}
+
+// A copy that answers at the moment when it is cancelled has answered, unless its answer rests on a call that would begin
+// then.
+func TestEventsAtCancellation(t *testing.T) {
+	for _, second := range []bool{false, true} {
+		b := build()
+		b.entrypoint("in", "a", 0)
+		w := model.Waiter{Timeout: millis(200), Rare: &model.WaiterRare{Hedge: model.Hedge{After: millis(20)}}, Propagates: set(model.Cancel)}
+		b.call("a", "b", w, func(c *model.Call) { c.Edit().Network = millis(20) })
+		b.service("b").Honors = set(model.Cancel)
+		b.call("b", "x", timeout(100))
+		if second {
+			b.call("b", "y", timeout(100))
+		}
+		x := b.slow("x", 30)
+		// The first copy's answer is under way from 30 ms to 50 ms, when the other one is at its end.
+		figures(t, b, x, "answer", "50ms", "answered", "true", "b starts", "2", "x starts", "2", "b work", "60ms")
+		o, err := witness.Play(&b.Plan, &b.Entrypoints[0], b.Entrypoints[0].Call, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range o.Visits {
+			if v.Service == b.ids["b"] && v.Start > 0 && v.OK == second {
+				t.Errorf("a second call %t: the other copy has answered: %t", second, v.OK)
+			}
+		}
+	}
 }
 
 // Who chooses among alternatives does not foresee that the copy will be cancelled: within 10 ms the short way would fail

@@ -13,6 +13,7 @@ type handler struct {
 	visit   *Visit // nil for a waiter and the client
 	ended   bool
 	endedAt moment
+	ok      bool // ended with a good answer
 	obeys   bool // ends when it is cancelled
 	answer  func(ok bool)
 	alarm   *happening
@@ -96,37 +97,40 @@ func (h *handler) calls(v *model.Service) {
 // end stops the work with an answer, and whatever it still waits for. What nobody waits for goes on.
 func (h *handler) end(ok bool) {
 	if h.stop() {
-		if h.visit != nil {
-			h.visit.OK = ok
-		}
+		h.says(ok)
 		h.answer(ok)
 	}
 }
 
-// cancel stops the work without an answer. What would begin at this very moment does not, even where the work is done
-// with it.
-func (h *handler) cancel() {
-	if h.ended && h.endedAt < h.now {
-		return
+func (h *handler) says(ok bool) {
+	h.ok = ok
+	if h.visit != nil {
+		h.visit.OK = ok
 	}
+}
+
+// cancel stops the work without an answer. What would begin at this very moment does not: an answer that rests on it
+// was none, and is taken back.
+func (h *handler) cancel() (takenBack bool) {
+	if h.ended && h.endedAt < h.now {
+		return false
+	}
+	rests := false
 	for _, r := range h.rounds {
 		switch {
 		case r.beside && r.called < h.now:
-			continue
 		case r.begun == h.now:
 			r.erase()
-			continue
-		}
-		for _, q := range r.sent {
-			switch {
-			case q.sent == h.now:
-				q.callee.erase()
-			case q.callee.obeys:
-				q.callee.cancel()
-			}
+			rests = rests || !r.beside && r.tries > 0
+		default:
+			rests = r.cancel() || rests
 		}
 	}
 	h.stop()
+	if takenBack = h.ok && rests; takenBack {
+		h.says(false)
+	}
+	return takenBack
 }
 
 // erase takes back what has begun at this moment.

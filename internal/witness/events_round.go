@@ -145,6 +145,23 @@ func (r *round) abandon() {
 	}
 }
 
+// cancel cancels all who work for the round, and reports whether what it came to rests on what does not begin.
+func (r *round) cancel() bool {
+	begins, back, kept := false, false, false
+	for _, q := range r.sent {
+		switch {
+		case q.sent == r.h.now:
+			q.callee.erase()
+			begins = true
+		case q.callee.obeys && q.callee.cancel():
+			back = true
+		default:
+			kept = kept || q.callee.ok && q.callee.endedAt == r.h.now
+		}
+	}
+	return begins || back && !kept
+}
+
 // erase takes back a round that has begun at this moment.
 func (r *round) erase() {
 	r.over = true

@@ -185,20 +185,16 @@ func played(p *model.Plan, o *witness.Outcome) map[string]string {
 	return n
 }
 
-// line tells of one invocation. Where copies of a hedge race, which of two answers of one moment was heard, and what
-// one would have answered that was not, is left to chance.
+// line tells of one invocation. Where copies of a hedge race, which of two answers of one moment was heard is left to
+// chance.
 func line(p *model.Plan, s model.ServiceID, start, end, gaveUp, left model.Duration, ok bool) string {
-	answer := fmt.Sprint(", ok ", ok)
-	if hedges(p) {
-		answer = ""
-		if gaveUp >= end {
-			gaveUp = model.NoLimit
-		}
+	if hedges(p) && gaveUp >= end {
+		gaveUp = model.NoLimit
 	}
 	if left = max(start, left); left >= end || left == model.Unknown {
 		left = model.NoLimit
 	}
-	return fmt.Sprintf("%s %020d-%s left by its caller %s, by any %s%s", p.Services[s].Name, int64(start), moment(end), moment(gaveUp), moment(left), answer)
+	return fmt.Sprintf("%s %020d-%s left by its caller %s, by any %s, ok %t", p.Services[s].Name, int64(start), moment(end), moment(gaveUp), moment(left), ok)
 }
 
 func hedges(p *model.Plan) bool {

@@ -38,7 +38,7 @@ var Readings = []string{
 	"a run: an optional call that failed ends no sequence, but a fallback goes on after it, and does without it where nothing goes well; so it is with a group in which nothing went well and nothing required failed",
 	"a run: of a one-of a failure is worse than an optional one, which is worse than any success; what never ends has failed; where no alternative leads to the service all are looked at; who chooses does not foresee being cancelled",
 	"a run: a service turns away by the deadline that it is told, whether or not it honors it; a default deadline is assumed where none arrives, because nobody carries one or there is none to tell",
-	"a run: a hedged attempt fails with the last bad answer of the copies sent so far; copies that lost go on until the attempt's patience, or are cancelled where cancellation reaches them; what would begin at that moment does not",
+	"a run: a hedged attempt fails with the last bad answer of the copies sent so far; copies that lost go on until the attempt's patience, or are cancelled where cancellation reaches them; what would begin at that moment does not; who is cancelled before its answer, or answers then by what does not begin, has not answered",
 	"a run: nothing cancels what runs beside a request: it keeps its caller's limits, its own waiter is who waits for it and who leaves it",
 	"a run: an inner waiter is no work: the last work is that of a service",
 }
