@@ -34,8 +34,8 @@ var Importer = &importers.Importer{
 }
 
 // perCall is how many things a call is, in the count of what a source stands for: it has more defaults than one of a
-// plan. perFinding is the same for a
-// finding, perText for the text of a ConfigMap. Routes times the members of aggregate clusters may be many calls in a few bytes.
+// plan. perFinding is the same for a finding, perText for the text of a ConfigMap. Routes times the members of aggregate
+// clusters may be many calls in a few bytes.
 const (
 	perCall    = 3
 	perFinding = 3
