@@ -251,8 +251,8 @@ func patience(in *render.Input, caller, callee string) (longest model.Duration, 
 		if in.Plan.Services[c.From].Name != caller || in.Plan.Services[c.To].Name != callee {
 			continue
 		}
-		d, _, times := timeoutOf(in, model.CallID(i))
-		if p := times.Recommended.PerTry; p > 0 && times.Recommended.Timeout > 0 {
+		d, l, times := timeoutOf(in, model.CallID(i))
+		if p := times.Recommended.PerTry; p > 0 && times.Recommended.Timeout > 0 && !l.Stream {
 			d = min(d, p)
 		}
 		longest = max(longest, d)
