@@ -118,6 +118,19 @@ func walkField(p yamlsrc.Pair, depth int, visit func(resource, *yamlsrc.Node)) {
 		visit(isBootstrap, p.Value)
 	case i >= 0:
 		walk(p.Value, depth+1, visit)
+		if wrappers[i] == "static_resources" {
+			walkTerse(field(p.Value, "clusters"), visit)
+		}
+	}
+}
+
+// walkTerse visits clusters that say too little to be known for what they are by themselves: a name alone, where every
+// default holds.
+func walkTerse(clusters *yamlsrc.Node, visit func(resource, *yamlsrc.Node)) {
+	for _, c := range list(clusters) {
+		if classify(c) == isNothing && field(c, "name") != nil {
+			visit(isCluster, c)
+		}
 	}
 }
 
