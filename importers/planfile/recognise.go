@@ -23,7 +23,7 @@ var foreign = []string{"apiVersion", "static_resources", "dynamic_resources", "r
 // isPlan recognises a plan even where one of its keys is misspelt: by entrypoints, by services that look like ours, or
 // by having nothing else at its top than keys of a plan.
 func isPlan(doc *yamlsrc.Node) bool {
-	known, others := 0, 0
+	known, misspelt, others := 0, 0, 0
 	for _, p := range doc.Pairs() {
 		switch name := p.Key.Text(); {
 		case slices.Contains(foreign, name):
@@ -31,6 +31,8 @@ func isPlan(doc *yamlsrc.Node) bool {
 		case isUser(name):
 		case planTable.find(name) != nil:
 			known++
+		case nearest(name, []string{"services", "entrypoints"}) != "" && likeOurs(p.Value):
+			misspelt++
 		default:
 			others++
 		}
@@ -39,12 +41,17 @@ func isPlan(doc *yamlsrc.Node) bool {
 	ours := version == nil || version.Text() == "1"
 	services := doc.Get("services")
 	switch {
-	case known == 0 || services != nil && !looksLikeServices(services):
+	case services != nil && !looksLikeServices(services):
+		return false
+	case misspelt > 0 && others == 0 && ours:
+		return true
+	case known == 0:
 		return false
 	case doc.Get("entrypoints").Kind() == yamlsrc.Map || services != nil && (ours || others == 0 && isWhole(version)):
 		return true
 	}
 	// A version alone says nothing, unless it is ours and nothing is beside it.
+	others += misspelt
 	return ours && others == 0 || version.Text() == "1" && known > 1
 }
 
@@ -71,6 +78,12 @@ func looksLikeServices(n *yamlsrc.Node) bool {
 		}
 	}
 	return known >= others
+}
+
+// likeOurs recognises services or entrypoints by themselves: mappings in which somebody calls.
+func likeOurs(n *yamlsrc.Node) bool {
+	calls := func(p yamlsrc.Pair) bool { return p.Value.Get("calls") != nil || p.Value.Get("call") != nil }
+	return n.Kind() == yamlsrc.Map && slices.ContainsFunc(n.Pairs(), calls)
 }
 
 // isPolicy recognises a file that is a policy alone: only keys of a policy at its top, with the shapes of a policy.
