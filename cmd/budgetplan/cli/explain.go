@@ -85,7 +85,10 @@ func (c *common) explain(what string, files, quantities []string, paths int) err
 		return docs.Platform(c.streams.out, platform)
 	}
 	r, err := c.must(files, pipeline.Options{})
-	if err != nil {
+	switch {
+	case err != nil && len(files) == 0 && strings.HasPrefix(what, clientPrefix):
+		return unknownClient(what) // no plan is needed to ask for a client's defaults
+	case err != nil:
 		return err
 	}
 	known := false
@@ -101,12 +104,23 @@ func (c *common) explain(what string, files, quantities []string, paths int) err
 		return err
 	case platform != nil:
 		return docs.Platform(c.streams.out, platform)
+	case strings.HasPrefix(what, clientPrefix):
+		return unknownClient(what)
 	}
 	return unknownSubject(what, r)
 }
 
 // clientPrefix opens the name of a platform or client library, as in `client/envoy`.
 const clientPrefix = "client/"
+
+// unknownClient says whose defaults are known instead.
+func unknownClient(what string) error {
+	var known []string
+	for _, d := range dialect.All {
+		known = append(known, "`"+clientPrefix+d.Name+"`")
+	}
+	return usage("known are "+strings.Join(known, ", "), "`%s` is no call, and no platform or client whose defaults are known", what)
+}
 
 // unknownSubject says what is known instead: names that contain what was asked for, or are near it.
 func unknownSubject(what string, r *pipeline.Result) error {
