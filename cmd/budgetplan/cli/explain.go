@@ -271,6 +271,7 @@ func (e explainer) service(n solver.NodeID) {
 	fmt.Fprintf(e.w, "  received %s, needs %s, may be busy %s\n", bound(t.Received), need(t.Need), bound(t.Busy))
 	fmt.Fprintf(e.w, "  attempts per request: configured %s, time-limited %s, with retry budgets %.4g\n",
 		times(t.Attempts.Configured), times(t.Attempts.TimeLimited), t.Attempts.Budgeted)
+	e.expected(n)
 	legs := in.Graph.In(n)
 	if len(legs) == 0 {
 		fmt.Fprintln(e.w, "  nobody calls it")
@@ -280,6 +281,24 @@ func (e explainer) service(n solver.NodeID) {
 		fmt.Fprintf(e.w, "  called by %s: %s, waits %s, attempts reaching it %s\n", in.Graph.LegName(l),
 			count(int(min(leg.Attempts, solver.MaxCount)), "attempt"), bound(lt.Wait), times(lt.Amplification.Configured))
 	}
+}
+
+// expected says how many attempts reach a service in the mean, where the plan has failure rates.
+func (e explainer) expected(n solver.NodeID) {
+	root := e.in.Solution.Nodes[n].AttemptsRoot
+	rated := func(c model.Call) bool { return c.FailureRate().Set() }
+	if root < 0 || !slices.ContainsFunc(e.in.Plan.Calls, rated) {
+		return
+	}
+	mean := solver.Expected(e.in.Graph, int(root))[n]
+	var least string
+	switch mean.Known {
+	case solver.Nothing:
+		return
+	case solver.Partial:
+		least = "at least "
+	}
+	fmt.Fprintf(e.w, "  expected at the failure rates given: %s%.4g\n", least, mean.V)
 }
 
 // entrypoint gives its numbers and its longest paths.
