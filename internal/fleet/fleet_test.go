@@ -92,24 +92,36 @@ type stager struct {
 	b     *testing.B
 	n     int
 	fleet *fleet.Fleet
-	text  []byte // the fleet as a plan file
+	text  []byte        // the fleet as a plan file
+	pass  time.Duration // of a plain sweep over its calls
 }
 
 func stages(b *testing.B, n int) {
 	f := fleet.New(n, 1)
-	s := stager{b, n, f, f.YAML()}
+	s := stager{b, n, f, f.YAML(), fleet.PlainPass(sweep(f.Plan()))}
 	s.reading()
 	s.judging()
 }
 
 func (s *stager) stage(name string, run func(m *fleet.Meter)) {
 	s.b.Run(name, func(b *testing.B) {
-		m := fleet.Measure(b, s.n, 0)
+		m := fleet.Measure(b, s.n, s.pass)
 		for range b.N {
 			run(m)
 		}
 		m.Report()
 	})
+}
+
+// sweep looks at every call of a plan once, caller by caller.
+func sweep(p *model.Plan) func() {
+	g, _ := solver.Compile(p)
+	x := make([]model.Duration, len(g.Nodes))
+	return func() {
+		for _, n := range g.Order {
+			g.Out(n, func(l solver.LegID) { x[g.Legs[l].To] += x[n] + 1 })
+		}
+	}
 }
 
 // reading measures what leads to a plan.
@@ -128,17 +140,17 @@ func (s *stager) reading() {
 				}
 			})
 		})
-		stage("read: text to nodes", func(m *fleet.Meter) { m.Time(func() { source().YAML() }) })
-		stage("read: nodes to plan", func(m *fleet.Meter) {
-			src := source()
-			src.YAML()
-			m.Time(func() { read(src) })
-		})
-		stage("merge", func(m *fleet.Meter) {
-			read(source()) // a merge takes its fragments over
-			m.Time(func() { merge.Plan([]*model.Fragment{fragment}) })
-		})
 	}
+	stage("read: text to nodes", func(m *fleet.Meter) { m.Time(func() { source().YAML() }) })
+	stage("read: nodes to plan", func(m *fleet.Meter) {
+		src := source()
+		src.YAML()
+		m.Time(func() { read(src) })
+	})
+	stage("merge", func(m *fleet.Meter) {
+		read(source()) // a merge takes its fragments over
+		m.Time(func() { merge.Plan([]*model.Fragment{fragment}) })
+	})
 }
 
 // judging measures what is made of a plan.

@@ -16,6 +16,17 @@ type Meter struct {
 	bytes uint64
 }
 
+// PlainPass is the time of one sweep that looks at every call once, the least of a few.
+func PlainPass(sweep func()) time.Duration {
+	best := time.Duration(1<<63 - 1)
+	for range 5 {
+		start := time.Now()
+		sweep()
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
 // Measure starts a measurement; pass is the time of a plain pass over the same calls, 0 where there is none.
 func Measure(b *testing.B, calls int, pass time.Duration) *Meter {
 	return &Meter{b: b, calls: calls, pass: pass}
@@ -46,9 +57,15 @@ func (m *Meter) Report() {
 	}
 }
 
-// Quantiles reports the median and the 99th percentile of many short measurements.
-func Quantiles(b *testing.B, took []time.Duration) {
+// Quantiles reports the median and the 99th percentile of many short measurements, each of one call, and what they
+// allocated each.
+func Quantiles(b *testing.B, took []time.Duration, allocated uint64, pass time.Duration) {
 	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2]), "ns-median")
-	b.ReportMetric(float64(took[len(took)*99/100]), "ns-p99")
+	median := took[len(took)/2]
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(median)/1e6, "ms")
+	b.ReportMetric(float64(median), "ns/call")
+	b.ReportMetric(float64(took[len(took)*99/100]), "p99")
+	b.ReportMetric(float64(allocated)/float64(len(took)), "B/call")
+	b.ReportMetric(float64(median)/float64(pass), "×pass")
 }
