@@ -7,32 +7,39 @@ import (
 	"github.com/budgetplan/budgetplan/model"
 )
 
-// weight is what one request at a caller sends to one callee.
+// weight is what one request at a caller sends through one leg.
 type weight struct {
 	configured, limited int64
 	budgeted, visits    float64
 	waited, work        model.Duration // limited × patience, limited × busy
-	to                  NodeID
-	paths               int8 // 0, 1 or more (2)
+	last                lastWork
+	apart               bool // see solve.apart
 }
 
-// attempts counts, by one topological pass a root and never by enumerating paths, how many attempts reach each
+// lastWork is what the latest work on a call depends on.
+type lastWork struct {
+	start    model.Duration // the last attempt's latest start after its caller's
+	takes    model.Duration // connect + busy, at most the attempt limit where that is enforced
+	enforced bool
+}
+
+// attempts counts, by a topological pass for several roots and never by enumerating paths, how many attempts reach each
 // service, how long they are waited for and work, and when the last work may end (numbers.md 4, 12, 14, 15, 17).
 func (s *solve) attempts() {
-	w := s.weights()
 	s.shared = make([]bool, len(s.g.Nodes))
 	for i := range s.sol.Nodes {
 		s.sol.Nodes[i].AttemptsRoot = -1
 	}
-	s.eachRoot(w)
+	s.eachRoot(s.apart())
 	s.g.each(len(s.g.Legs), func(i int) {
-		from, own := &s.sol.Nodes[s.g.Legs[i].From].Attempts, &w.own[i]
+		from, own := &s.sol.Nodes[s.g.Legs[i].From].Attempts, &s.sends[i]
 		s.sol.Legs[i].Amplification = Counts{
 			Configured:  MulCount(from.Configured, own.configured),
 			TimeLimited: MulCount(from.TimeLimited, own.limited),
 			Budgeted:    min(from.Budgeted*own.budgeted, float64(MaxCount)),
 		}
 	})
+	s.sends = nil
 }
 
 // perCall is what one request at the caller sends through one leg.
@@ -45,14 +52,13 @@ func (s *solve) perCall(id LegID) weight {
 	}
 	limited := MulCount(MulCount(t.Possible, s.copiesInTime(l, t)), many)
 	return weight{
-		to:         l.To,
-		paths:      1,
 		configured: MulCount(sent, many),
 		limited:    limited,
 		budgeted:   budgeted * float64(many),
 		visits:     float64(many),
 		waited:     t.Patience.Mul(limited),
 		work:       t.Busy.Mul(limited),
+		last:       s.lastWork(id),
 	}
 }
 
@@ -68,52 +74,44 @@ func (s *solve) copiesInTime(l *Leg, t *LegTimes) int64 {
 	return max(1, min(l.Copies, int64((lasts+l.After-1)/l.After)))
 }
 
-// weights are what one request at each caller sends to each callee.
-type weights struct {
-	own  []weight   // by leg: what goes through it
-	last []lastWork // by leg
-	// sent has the callers with a one-of, which send to each callee the largest alternative, and the inner waiters
-	// below one, for which their caller sends: alternatives are compared by callee.
-	sent map[NodeID][]weight
+// lastWork gives what the latest start and end of a call's work depend on (numbers.md 17).
+func (s *solve) lastWork(id LegID) lastWork {
+	l, t := &s.g.Legs[id], &s.sol.Legs[id]
+	takes := l.Connect.Add(t.CalleeBusy)
+	if t.Enforced {
+		takes = min(takes, t.Limit)
+	}
+	return lastWork{s.lastStart(id), takes, t.Enforced}
 }
 
-// lastWork is what the latest work on a call depends on.
-type lastWork struct {
-	start, takes, limit model.Duration // the last attempt's latest start after its caller's, connect + busy, the attempt limit
-	to                  NodeID
-	enforced            bool
+// combined is what requests at a node send to one callee, in place of the leg that leads there first.
+type combined struct {
+	weight
+	from  NodeID
+	leg   LegID
+	paths int8 // that it stands for: 0 where another leg has it, 1, or more (2)
 }
 
-func (s *solve) weights() *weights {
-	w := &weights{own: make([]weight, len(s.g.Legs)), last: make([]lastWork, len(s.g.Legs)), sent: map[NodeID][]weight{}}
-	s.g.each(len(s.g.Legs), func(i int) { w.own[i], w.last[i] = s.perCall(LegID(i)), s.lastWork(LegID(i)) })
+// apart gives what the callers with a one-of send to each callee: the largest alternative, at the first leg to it.
+// Alternatives are compared by callee, and so such a caller sends in place of the inner waiters below it, too.
+func (s *solve) apart() map[LegID]*combined {
+	apart := map[LegID]*combined{}
 	for n := range s.g.Nodes {
-		node := &s.g.Nodes[n]
-		if _, told := w.sent[NodeID(n)]; told || !s.g.hasOneOf(node) {
+		if !s.g.hasOneOf(&s.g.Nodes[n]) {
 			continue
 		}
-		sent := s.combine(node.flowAt)
-		w.sent[NodeID(n)] = sent
-		for _, v := range sent {
-			if s.g.Nodes[v.to].Waiter >= 0 {
-				w.sent[v.to] = nil
+		s.g.Out(NodeID(n), func(l LegID) {
+			for ; l >= 0; l = s.g.Nodes[s.g.Legs[l].To].Waiter {
+				s.sends[l].apart = true
+				apart[l] = &combined{weight: weight{last: s.sends[l].last}, from: NodeID(n), leg: l}
 			}
+		})
+		for _, c := range s.combine(s.g.Nodes[n].flowAt) {
+			c.from, c.last = NodeID(n), s.sends[c.leg].last
+			*apart[c.leg] = c
 		}
 	}
-	return w
-}
-
-// to visits what a request at a node sends to each callee.
-func (w *weights) to(g *Graph, n NodeID, visit func(*weight)) {
-	if len(w.sent) > 0 {
-		if sent, special := w.sent[n]; special {
-			for i := range sent {
-				visit(&sent[i])
-			}
-			return
-		}
-	}
-	g.Out(n, func(l LegID) { visit(&w.own[l]) })
+	return apart
 }
 
 func (g *Graph) hasOneOf(n *Node) bool {
@@ -121,47 +119,48 @@ func (g *Graph) hasOneOf(n *Node) bool {
 }
 
 // combine merges the weights of a flow by callee, in the order of first mention.
-func (s *solve) combine(at int32) []weight {
+func (s *solve) combine(at int32) []combined {
 	f := &s.g.flow[at]
 	if f.kind == model.One {
 		return s.through(f.leg)
 	}
-	var sum []weight
+	var sum []combined
 	index := map[NodeID]int{}
 	for i := at + 1; i < f.end; i = s.g.flow[i].end {
 		for _, w := range s.combine(i) {
-			k, seen := index[w.to]
+			to := s.g.Legs[w.leg].To
+			k, seen := index[to]
 			switch {
 			case !seen:
-				index[w.to] = len(sum)
+				index[to] = len(sum)
 				sum = append(sum, w)
+				continue
 			case f.kind == model.OneOf:
-				sum[k] = sum[k].most(w)
+				sum[k].weight = sum[k].most(w.weight)
 			default:
-				sum[k] = sum[k].plus(w)
+				sum[k].weight = sum[k].plus(w.weight)
 			}
+			sum[k].paths = 2
 		}
 	}
 	return sum
 }
 
 // through gives what a call sends to each of its inner waiters and, through all of them, to its callee.
-func (s *solve) through(id LegID) []weight {
-	w := s.perCall(id)
-	sent := []weight{w}
-	for s.g.Nodes[w.to].Waiter >= 0 {
-		v := s.perCall(s.g.Nodes[w.to].Waiter)
+func (s *solve) through(id LegID) []combined {
+	w := s.sends[id]
+	sent := []combined{{weight: w, leg: id, paths: 1}}
+	for id = s.g.Nodes[s.g.Legs[id].To].Waiter; id >= 0; id = s.g.Nodes[s.g.Legs[id].To].Waiter {
+		v := &s.sends[id]
 		w = weight{
-			to:         v.to,
 			configured: MulCount(w.configured, v.configured),
 			limited:    MulCount(w.limited, v.limited),
 			budgeted:   w.budgeted * v.budgeted,
 			visits:     w.visits * v.visits,
 			waited:     v.waited.Mul(w.limited),
 			work:       v.work.Mul(w.limited),
-			paths:      1,
 		}
-		sent = append(sent, w)
+		sent = append(sent, combined{weight: w, leg: id, paths: 1})
 	}
 	return sent
 }
@@ -173,7 +172,6 @@ func (w weight) plus(v weight) weight {
 	w.visits += v.visits
 	w.waited = w.waited.Add(v.waited)
 	w.work = w.work.Add(v.work)
-	w.paths = 2
 	return w
 }
 
@@ -184,7 +182,6 @@ func (w weight) most(v weight) weight {
 	w.visits = max(w.visits, v.visits)
 	w.waited = max(w.waited, v.waited)
 	w.work = max(w.work, v.work)
-	w.paths = 2
 	return w
 }
 
@@ -195,10 +192,4 @@ func MulCount(a, b int64) int64 {
 		return MaxCount
 	}
 	return int64(lo)
-}
-
-// lastWork gives what the latest start and end of a call's work depend on (numbers.md 17).
-func (s *solve) lastWork(id LegID) lastWork {
-	l, t := &s.g.Legs[id], &s.sol.Legs[id]
-	return lastWork{s.lastStart(id), l.Connect.Add(t.CalleeBusy), t.Limit, l.To, t.Enforced}
 }

@@ -247,12 +247,12 @@ func (g *Graph) index() {
 	for i := range g.Nodes {
 		g.inAt[i+1] += g.inAt[i]
 	}
-	g.inLegs = make([]LegID, g.inAt[len(g.Nodes)])
+	g.inLegs, g.inFrom = make([]LegID, g.inAt[len(g.Nodes)]), make([]NodeID, g.inAt[len(g.Nodes)])
 	next := append([]int32(nil), g.inAt...)
 	for l, ok := range live {
 		if ok {
 			to := g.Legs[l].To
-			g.inLegs[next[to]] = LegID(l)
+			g.inLegs[next[to]], g.inFrom[next[to]] = LegID(l), g.Legs[l].From
 			next[to]++
 			g.Nodes[to].most = max(g.Nodes[to].most, g.Legs[l].most)
 		}

@@ -31,9 +31,10 @@ type Graph struct {
 	// levels has the nodes by the longest way that leads to them; those of level i are levels[levelAt[i]:levelAt[i+1]].
 	levels  []NodeID
 	levelAt []int32
-	// in lists the legs into each node: inLegs[inAt[n]:inAt[n+1]].
+	// Those into node n are inLegs[inAt[n]:inAt[n+1]], their callers stand in inFrom.
 	inAt   []int32
 	inLegs []LegID
+	inFrom []NodeID
 }
 
 // Node is a service, or an inner waiter seen as one: no work of its own, one call.
@@ -155,6 +156,9 @@ type Root struct {
 
 // In gives the legs that reach a node, in plan order.
 func (g *Graph) In(n NodeID) []LegID { return g.inLegs[g.inAt[n]:g.inAt[n+1]] }
+
+// callers gives the callers of In.
+func (g *Graph) callers(n NodeID) []NodeID { return g.inFrom[g.inAt[n]:g.inAt[n+1]] }
 
 // Out calls visit for every leg of a node's body, in the order written.
 func (g *Graph) Out(n NodeID, visit func(LegID)) {

@@ -44,6 +44,8 @@ type solve struct {
 	sol *Solution
 	// groups has, for each percentile in use, the roots that ask for it and the needs at it.
 	groups []*group
+	// sends has, by leg, what one request at its caller sends; attempts is done with it.
+	sends []weight
 	// shared marks the nodes that some root reaches on more than one path.
 	shared []bool
 	// legSeen and nodeSeen mark what already has a need, legGap and nodeGap where one of the needs is unknown.

@@ -3,8 +3,9 @@ package solver
 import "github.com/budgetplan/budgetplan/model"
 
 // stops computes, callers before callees, which limits stop an attempt, and what a call costs in each of the
-// three ways in which its callee can fail (numbers.md 3 and 4).
+// three ways in which its callee can fail (numbers.md 3 and 4), and with that what the call sends.
 func (s *solve) stops() {
+	s.sends = make([]weight, len(s.g.Legs))
 	isRoot := make([]bool, len(s.g.Nodes))
 	for _, r := range s.g.Roots {
 		isRoot[r.Node] = true
@@ -29,6 +30,7 @@ func (s *solve) stops() {
 		s.g.Out(n, func(l LegID) {
 			s.ways(l, outer)
 			s.sol.Legs[l].Overhang = s.overhang(l)
+			s.sends[l] = s.perCall(l)
 		})
 	})
 }
