@@ -5,18 +5,20 @@ import "github.com/budgetplan/budgetplan/model"
 // bounds computes, callees before callers, how long each caller waits and how long each callee works
 // (DESIGN.md §3.2–3.5, numbers.md 1–3 and 13).
 func (s *solve) bounds() {
+	busy := make([]model.Duration, len(s.g.Nodes)) // packed: every caller looks it up
 	s.g.up(func(n NodeID) {
-		s.g.Out(n, s.bound)
+		s.g.Out(n, func(l LegID) { s.bound(l, busy[s.g.Legs[l].To]) })
 		s.nodeBound(n)
+		busy[n] = s.sol.Nodes[n].Busy
 	})
 }
 
-// bound fills what concerns one leg, its callee being bounded already.
-func (s *solve) bound(id LegID) {
+// bound fills what concerns one leg, its callee being bounded already by busy.
+func (s *solve) bound(id LegID, busy model.Duration) {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
 	t.Limit, t.Patience = l.limits()
 	t.Enforced = l.enforced
-	t.CalleeBusy = s.calleeBusy(l)
+	t.CalleeBusy = l.calleeBusy(busy)
 	t.Attempt = min(t.Limit, l.Connect.Add(t.CalleeBusy).Add(l.Network))
 
 	hangs := s.timesOut(l, t)
@@ -82,11 +84,11 @@ func (l *Leg) limits() (limit, patience model.Duration) {
 
 // calleeBusy bounds the work on one attempt, before enforcement. A leaf's bound is that of this very call; a
 // service that assumes a default deadline stops there when the call carries none.
-func (s *solve) calleeBusy(l *Leg) model.Duration {
+func (l *Leg) calleeBusy(busy model.Duration) model.Duration {
 	if l.leaf {
-		return min(l.most, l.cut)
+		busy = l.most
 	}
-	return min(s.sol.Nodes[l.To].Busy, l.cut)
+	return min(busy, l.cut)
 }
 
 // timesOut reports whether an attempt can last as long as its limit, connecting included, and so be retried as a
