@@ -6,6 +6,7 @@ import "github.com/budgetplan/budgetplan/model"
 // three ways in which its callee can fail (numbers.md 3 and 4), and with that what the call sends.
 func (s *solve) stops() {
 	s.sends = make([]weight, len(s.g.Legs))
+	told := make([]model.Duration, len(s.g.Legs)) // packed: every callee looks it up
 	isRoot := make([]bool, len(s.g.Nodes))
 	for _, r := range s.g.Roots {
 		isRoot[r.Node] = true
@@ -18,7 +19,7 @@ func (s *solve) stops() {
 		if !isRoot[n] && len(in) > 0 {
 			t.Told = 0
 			for i := 0; i < len(in) && t.Told != model.NoLimit; i++ {
-				t.Told = max(t.Told, s.told(in[i]))
+				t.Told = max(t.Told, told[in[i]])
 			}
 		}
 		before := s.g.Nodes[n].Before
@@ -31,6 +32,7 @@ func (s *solve) stops() {
 			s.ways(l, outer)
 			s.sol.Legs[l].Overhang = s.overhang(l)
 			s.sends[l] = s.perCall(l)
+			told[l] = s.told(l)
 		})
 	})
 }
@@ -85,11 +87,12 @@ func (s *solve) ways(id LegID, outer model.Duration) {
 	}
 	t.Hang, t.Full = r.run(cost, again, true)
 	t.Started = t.Hang.Started
-	possible, _ := r.run(cost, again, false)
-	t.Possible = possible.Started
-	if cost == model.Unknown && again {
-		// Nobody said when an attempt ends: it may at once, and then the next starts.
-		possible, _ = r.run(0, again, false)
+	t.Possible = t.Started
+	if l.Attempts > 1 && again {
+		if cost == model.Unknown {
+			cost = 0 // nobody said when an attempt ends: it may at once, and then the next starts
+		}
+		possible, _ := r.run(cost, again, false)
 		t.Possible = possible.Started
 	}
 
