@@ -39,11 +39,12 @@ type given struct {
 	root int32
 }
 
-// gift is what a call gives its callee.
+// gift is what a call gives its callee, packed: every callee looks it up.
 type gift struct {
 	time      model.Duration
-	need      Need // of one attempt, the network out
+	need      model.Duration // of one attempt, the network out
 	root      int32
+	known     Knowledge
 	funded    bool // a budget leads here
 	under     bool // requests under an SLO come here
 	belongsTo bool // to the group
@@ -93,7 +94,7 @@ func (p *spending) receive(n NodeID) {
 		if !from.belongsTo {
 			continue
 		}
-		need := from.need
+		need := Need{from.need, from.known}
 		if !node.Leaf {
 			need.V = max(need.V, p.gr.node[n].V)
 		}
@@ -138,7 +139,7 @@ func (p *spending) leg(id LegID, funded bool, root int32) {
 	p.legSeen[id] = true
 	t.One, t.Need = t.One.worst(one, first), t.Need.worst(need, first)
 	to := gift{
-		time: t.Patience, need: Need{max(0, one.V.Sub(l.Network)), one.Known}, root: root,
+		time: t.Patience, need: max(0, one.V.Sub(l.Network)), known: one.Known, root: root,
 		under: p.under[l.From], belongsTo: true,
 	}
 	if l.Awaited() && funded {
