@@ -1,6 +1,10 @@
 package solver
 
-import "github.com/budgetplan/budgetplan/model"
+import (
+	"sync"
+
+	"github.com/budgetplan/budgetplan/model"
+)
 
 // nothing marks a node at which nothing fits.
 const nothing model.Duration = -1
@@ -9,22 +13,24 @@ const nothing model.Duration = -1
 // pass (solver.md §2.2). Where a service is reached on several paths the least of them is an upper bound: one question
 // says whether it is the answer, and where several paths add up a search finds it.
 func (s *solve) allowed() {
-	for i := range s.sol.Legs {
-		s.sol.Legs[i].Allowed = model.NoLimit
-	}
+	s.g.each(len(s.g.Legs), func(i int) { s.sol.Legs[i].Allowed = model.NoLimit })
 	funded := make([]bool, len(s.g.Nodes))
 	for _, gr := range s.groups {
 		p := allowing{
-			solve: s, gr: gr, node: make([]room, len(s.g.Nodes)), seen: make([]int32, len(s.g.Nodes)),
+			solve: s, gr: gr, node: make([]room, len(s.g.Nodes)), below: make([]bool, len(s.g.Nodes)),
 			late: make([]bool, len(s.g.Nodes)), critical: make([]bool, len(s.g.Nodes)),
+			gave: make([]room, len(s.g.Legs)), rests: make([]bool, len(s.g.Legs)), seen: make([]int32, len(s.g.Nodes)),
 		}
-		p.run(funded)
+		p.run()
+		for n, below := range p.below {
+			funded[n] = funded[n] || below
+		}
 	}
-	for i := range s.g.Legs {
+	s.g.each(len(s.g.Legs), func(i int) {
 		if !funded[s.g.Legs[i].From] {
 			s.sol.Legs[i].Allowed = model.Unknown
 		}
-	}
+	})
 }
 
 // room is what something may need: the least over the requests whose other needs are all known, and over those of
@@ -75,17 +81,22 @@ type allowing struct {
 	*solve
 	gr   *group
 	node []room
-	// late marks the nodes below a root whose need exceeds its SLO, critical those of them on which some such need rests.
-	late, critical []bool
-	asking         *whatIf // see ask
-	// seen, stamp and todo belong to rootsAbove.
-	seen  []int32
-	stamp int32
-	todo  []NodeID
+	// below marks the nodes below a root with an SLO, late those below one whose need exceeds it, critical those of them
+	// on which some such need rests.
+	below, late, critical []bool
+	// gave is, by leg, the room that a call leaves its callee, rests whether a need that exceeds its SLO rests on the call;
+	// both are written by its caller and read by its callee.
+	gave  []room
+	rests []bool
+	// questions are asked one at a time; asking, seen, stamp and todo belong to who asks.
+	questions sync.Mutex
+	asking    *whatIf // see ask
+	seen      []int32
+	stamp     int32
+	todo      []NodeID
 }
 
-func (p *allowing) run(funded []bool) {
-	below := make([]bool, len(p.g.Nodes))
+func (p *allowing) run() {
 	for i := range p.node {
 		p.node[i] = anything
 	}
@@ -94,39 +105,52 @@ func (p *allowing) run(funded []bool) {
 		if root.SLO == model.NoLimit {
 			continue
 		}
-		below[root.Node] = true
+		p.below[root.Node] = true
 		late := p.gr.node[root.Node].V.Add(root.Overhead) > root.SLO
 		p.late[root.Node], p.critical[root.Node] = p.late[root.Node] || late, p.critical[root.Node] || late
 		has := anything
 		has.sure = max(nothing, root.SLO-root.Overhead)
 		p.give(root.Node, p.gr.node[root.Node], has)
 	}
-	for _, n := range p.g.Order {
-		if !below[n] {
-			continue
+	p.g.down(func(n NodeID) {
+		p.receive(n)
+		if p.below[n] {
+			p.hand(n)
 		}
-		funded[n] = true
-		node := &p.g.Nodes[n]
-		if node.flowAt == node.flowEnd {
-			continue
+	})
+}
+
+// receive keeps the tightest of what all callers of a node leave it.
+func (p *allowing) receive(n NodeID) {
+	callers := p.g.callers(n)
+	for i, in := range p.g.In(n) {
+		if from := callers[i]; p.below[from] {
+			p.below[n] = true
+			p.late[n] = p.late[n] || p.late[from]
+			p.critical[n] = p.critical[n] || p.rests[in]
+			p.give(n, p.gr.one[in], p.gave[in])
 		}
-		p.g.Out(n, func(l LegID) {
-			to := p.g.Legs[l].To
-			below[to], p.late[to] = true, p.late[to] || p.late[n]
-		})
-		if p.critical[n] {
-			p.criticalLegs(p.gr, node.flowAt, func(l LegID) { p.critical[p.g.Legs[l].To] = true })
-		}
-		if p.shared[n] {
-			p.node[n] = p.joint(n)
-		}
-		p.flow(node.flowAt, p.node[n].through(func(d model.Duration) model.Duration {
-			if d -= node.Local(); d < 0 {
-				return nothing
-			}
-			return node.Margin.Keep(d)
-		}))
 	}
+}
+
+// hand gives a node's calls what they may need.
+func (p *allowing) hand(n NodeID) {
+	node := &p.g.Nodes[n]
+	if node.flowAt == node.flowEnd {
+		return
+	}
+	if p.critical[n] {
+		p.criticalLegs(p.gr, node.flowAt, func(l LegID) { p.rests[l] = true })
+	}
+	if p.shared[n] {
+		p.node[n] = p.joint(n)
+	}
+	p.flow(node.flowAt, p.node[n].through(func(d model.Duration) model.Duration {
+		if d -= node.Local(); d < 0 {
+			return nothing
+		}
+		return node.Margin.Keep(d)
+	}))
 }
 
 // ask answers questions about the group; most plans have none.
@@ -225,7 +249,7 @@ func (p *allowing) call(id LegID, has room) {
 			return max(nothing, d.Sub(l.Network))
 		})
 	}
-	p.give(l.To, p.gr.one[id], to)
+	p.gave[id] = to
 	p.set(id, has.allowed())
 }
 
@@ -256,6 +280,8 @@ func (p *allowing) joint(n NodeID) room {
 
 // decides reports whether some root would be known in full if the node were.
 func (p *allowing) decides(n NodeID) (known bool) {
+	p.questions.Lock()
+	defer p.questions.Unlock()
 	p.ask().ask(func() {
 		for _, at := range p.ask().touched {
 			known = known || len(p.ask().roots[at]) > 0 && p.ask().node[at].Known == Complete
@@ -271,6 +297,8 @@ func (p *allowing) most(n NodeID, top model.Duration, sure bool) model.Duration 
 	if !top.Finite() || top <= now {
 		return top
 	}
+	p.questions.Lock()
+	defer p.questions.Unlock()
 	return now + most(top-now, func(more model.Duration) model.Duration { return p.over(n, now+more, sure) })
 }
 
@@ -292,6 +320,8 @@ func (p *allowing) over(n NodeID, x model.Duration, sure bool) model.Duration {
 
 // roomUnder asks every root above a node by itself: one may not fit as it is, or some other need of it be unknown.
 func (p *allowing) roomUnder(n NodeID) room {
+	p.questions.Lock()
+	defer p.questions.Unlock()
 	roots := p.rootsAbove(n)
 	first := make([]Need, len(roots))
 	p.ask().apply(change{leg: -1, node: n, what: setNode, value: 1})
