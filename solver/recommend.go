@@ -7,18 +7,14 @@ const Granule = model.Millisecond
 
 // recommend turns budgets into timeouts and per-try timeouts (numbers.md 18).
 func (s *solve) recommend() {
-	for i := range s.g.Legs {
-		s.recommendTimeout(LegID(i))
-	}
-	for i := range s.g.Nodes {
+	s.g.each(len(s.g.Legs), func(i int) { s.recommendTimeout(LegID(i)) })
+	s.g.each(len(s.g.Nodes), func(i int) {
 		n := &s.g.Nodes[i]
 		if n.Limit.Finite() && n.flowAt < n.flowEnd && s.recommended(n.flowAt) >= n.Limit.Sub(n.Local()) {
 			s.lower(n.flowAt, max(0, n.Limit.Sub(n.Local())))
 		}
-	}
-	for i := range s.g.Legs {
-		s.recommendPerTry(LegID(i))
-	}
+	})
+	s.g.each(len(s.g.Legs), func(i int) { s.recommendPerTry(LegID(i)) })
 }
 
 func (s *solve) recommendTimeout(id LegID) {

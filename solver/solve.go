@@ -54,7 +54,7 @@ type solve struct {
 
 // left is what the caller has when a call starts at the latest (numbers.md 16).
 func (s *solve) left() {
-	for i := range s.g.Legs {
+	s.g.each(len(s.g.Legs), func(i int) {
 		l, t := &s.g.Legs[i], &s.sol.Legs[i]
 		has := min(s.sol.Nodes[l.From].Received, s.g.Nodes[l.From].Limit)
 		switch {
@@ -67,5 +67,5 @@ func (s *solve) left() {
 		default:
 			t.Left = max(0, has.Sub(t.Starts))
 		}
-	}
+	})
 }
