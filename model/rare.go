@@ -59,7 +59,7 @@ func (c *Call) FailureRate() Val[float64] { return c.rare().FailureRate }
 // Fixed says which values the solver keeps.
 func (c *Call) Fixed() Val[Fixed] { return c.rare().Fixed }
 
-// Client is the client library or proxy whose defaults hold.
+// Client is the client library or proxy that makes the call. Its defaults are not applied.
 func (c *Call) Client() Val[string] { return c.rare().Client }
 
 // Ignores are the findings that somebody accepted on the call.

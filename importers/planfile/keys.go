@@ -67,7 +67,7 @@ var nature = []key[model.Call]{
 	field("percentile", "Which percentile of the latency sizes the timeout. Unset is the entrypoint's, else p99.", percentile, func(c *model.Call) *model.Val[model.Fraction] { return &c.Edit().Percentile }),
 	field("network", "Time on the wire, only where the latency was not measured by the caller. Unset is 0.", duration, func(c *model.Call) *model.Val[model.Duration] { return &c.Edit().Network }),
 	field("fixed", "Which values the solver keeps: all, or the keys listed.", fixed, func(c *model.Call) *model.Val[model.Fixed] { return &c.Edit().Fixed }),
-	field("client", "The client library or proxy whose defaults hold: `okhttp`, `envoy`.", word, func(c *model.Call) *model.Val[string] { return &c.Edit().Client }),
+	field("client", "The client library or proxy that makes the call, such as `envoy`: what it would change of the values is told. Its defaults are not applied; import its configuration for them.", word, func(c *model.Call) *model.Val[string] { return &c.Edit().Client }),
 }
 
 // measured are what holds for one call, or on a service for every call to it.
