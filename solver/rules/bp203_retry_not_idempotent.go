@@ -49,8 +49,9 @@ func (p *Pass) executesTwice(l solver.LegID) {
 		f.Notes = append(f.Notes, diag.Note{Text: "what is not idempotent must not be sent again once it may have begun", At: at})
 	} else {
 		f.Severity = diag.Info
-		f.Help = say("say `idempotent: true` on `%s` if a repeat changes nothing; else %s", id, f.Help)
-		f.Fixes = append([]diag.Fix{{Subject: id, Key: "idempotent", At: c.At, To: "true"}}, f.Fixes...)
+		// The call is, whoever waits for it.
+		f.Help = say("say `idempotent: true` on `%s` if a repeat changes nothing; else %s", c.ID, f.Help)
+		f.Fixes = append([]diag.Fix{{Subject: c.ID, Key: "idempotent", At: c.At, To: "true"}}, f.Fixes...)
 	}
 	retried := diag.Note{Text: "retried: " + w.Retried().String(), At: w.RetryOn().From}
 	if !w.RetryOn().Set() {
