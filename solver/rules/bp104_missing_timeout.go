@@ -43,7 +43,7 @@ func (p *Pass) unlimited(l solver.LegID) openness {
 		return bounded
 	case t.Patience.Finite() && leg.Attempts <= 1:
 		return bounded
-	case t.Patience.Finite() && t.Sequence.Finite():
+	case t.Patience.Finite() && t.Uncut.Finite():
 		return summed
 	case w.Timeout.Set():
 		return none
@@ -66,18 +66,17 @@ func (p *Pass) missing(l solver.LegID) {
 	case none:
 		f.Message = fmt.Sprintf("nothing bounds `%s`: its timeout is `none`", id)
 		if t.Patience.Finite() {
-			f.Message = fmt.Sprintf("nothing bounds `%s`: its timeout is `none`, its attempts are without end", id)
+			f.Message = fmt.Sprintf("nothing bounds `%s`: its timeout is `none`, %s", id, whatIsEndless(leg))
 		}
 	case unset:
 		f.Severity = diag.Warning
 		f.Message = say("nothing bounds `%s`: no timeout is set, and no per-try or read timeout", id)
 		if t.Patience.Finite() {
-			f.Message = fmt.Sprintf("nothing bounds `%s`: no timeout is set, its attempts are without end", id)
+			f.Message = fmt.Sprintf("nothing bounds `%s`: no timeout is set, %s", id, whatIsEndless(leg))
 		}
 	case summed:
 		f.Severity = diag.Warning
-		f.Message = fmt.Sprintf("only the sum of its attempts bounds `%s`: %s%s = %s", id,
-			times(leg.Attempts, "attempt", t.Patience), backoffText(t.BackoffSum), t.Sequence)
+		f.Message = say("only the sum of its attempts bounds `%s`: %s", id, p.sumText(l))
 	}
 	if f.Cause == nil || open == summed {
 		f.Cause = diag.At(c.At)
@@ -94,6 +93,23 @@ func (p *Pass) missing(l solver.LegID) {
 	p.Report(f)
 }
 
+// whatIsEndless says why attempts that are limited each are not limited together.
+func whatIsEndless(leg *solver.Leg) string {
+	if !leg.Connect.Finite() {
+		return "its connect timeout is `none`"
+	}
+	return "its attempts are without end"
+}
+
+// sumText writes what the attempts of a round take, connect time in it, as a sum where it is one.
+func (p *Pass) sumText(l solver.LegID) string {
+	leg, t, _, _ := p.call(l)
+	if text := roundText(leg, t); text != "" {
+		return text + " = " + p.spell(t.Uncut)
+	}
+	return p.spell(t.Uncut)
+}
+
 // timeoutFor adds the timeout that fits: the share of the call, else one that its attempts fit into.
 func (p *Pass) timeoutFor(f *diag.Finding, l solver.LegID) {
 	leg, t, _, w := p.call(l)
@@ -107,8 +123,8 @@ func (p *Pass) timeoutFor(f *diag.Finding, l solver.LegID) {
 	case share > 0 && share.Finite():
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "most", share))
 		f.Help = say("give `%s` a timeout of %s or less, its share of what `%s` has", id, p.spell(share), p.nodeName(leg.From))
-	case t.Sequence.Finite():
-		least := ceil(t.Sequence.Add(1))
+	case t.Patience.Finite() && t.Uncut.Finite():
+		least := ceil(t.Uncut.Add(1))
 		f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
 		f.Help = fmt.Sprintf("give `%s` a timeout: from %s on all of its attempts fit", id, least)
 	case t.Need.Known == solver.Complete && t.Need.V > 0 && t.Need.V.Finite():

@@ -28,8 +28,7 @@ func (p *Pass) uncapped(l solver.LegID) {
 	id := p.Graph.LegName(l)
 	f := OptionalHoldsResponse.New(id, diag.Span{}, "`%s` is optional and has no cap: the answer waits for it as for a required call", id)
 	if open == summed {
-		f.Message = fmt.Sprintf("`%s` is optional, and only the sum of its attempts caps it: %s%s = %s", id,
-			times(leg.Attempts, "attempt", t.Patience), backoffText(t.BackoffSum), t.Sequence)
+		f.Message = fmt.Sprintf("`%s` is optional, and only the sum of its attempts caps it: %s", id, p.sumText(l))
 	}
 	f.Detail, f.Cause, f.Touched = "uncapped", diag.At(c.At), p.Sol.Nodes[leg.From].Touched
 	f.Help = fmt.Sprintf("give `%s` a timeout: what it costs the answer at most", id)
