@@ -135,13 +135,14 @@ type Note struct {
 }
 
 // Fix is a single change that ends a finding: set Key, written at At as From, to at most or at least To
-// (Bound says which; empty means exactly To).
+// (Bound says which; empty means exactly To). With has the settings that belong to it: only together they end it.
 type Fix struct {
 	Subject, Key string
 	At           Span
 	From         string
 	Bound        string
 	To           string
+	With         []Fix
 }
 
 // Suppression says why a finding is not counted.

@@ -267,15 +267,7 @@ func jsonFinding(o *object, f *diag.Finding) {
 	}
 	o.count("count", int64(max(1, f.Count)))
 	o.list("subjects", len(subjects), func(b []byte, i int) []byte { return appendString(b, subjects[i]) })
-	o.objects("fixes", len(f.Fixes), func(o *object, i int) {
-		fix := &f.Fixes[i]
-		o.text("subject", fix.Subject)
-		o.text("key", fix.Key)
-		o.at(fix.At)
-		o.textOrNull("from", fix.From)
-		o.textOrNull("bound", fix.Bound)
-		o.text("to", fix.To)
-	})
+	jsonFixes(o, "fixes", f.Fixes)
 	if f.Ignored == nil {
 		o.null("ignored")
 		return
@@ -283,6 +275,21 @@ func jsonFinding(o *object, f *diag.Finding) {
 	o.object("ignored", func(o *object) {
 		o.text("reason", f.Ignored.Reason)
 		o.at(f.Ignored.At)
+	})
+}
+
+func jsonFixes(o *object, key string, fixes []diag.Fix) {
+	o.objects(key, len(fixes), func(o *object, i int) {
+		fix := &fixes[i]
+		o.text("subject", fix.Subject)
+		o.text("key", fix.Key)
+		o.at(fix.At)
+		o.textOrNull("from", fix.From)
+		o.textOrNull("bound", fix.Bound)
+		o.text("to", fix.To)
+		if len(fix.With) > 0 {
+			jsonFixes(o, "with", fix.With)
+		}
 	})
 }
 

@@ -225,7 +225,7 @@ func (s *sarif) fixes(f *diag.Finding) []sarifFix {
 		}
 	}
 	for _, x := range f.Fixes {
-		if x.To == "" || !s.isPlan(x.At.File) || s.sources.text(x.At) != x.From || x.From == "" {
+		if x.To == "" || len(x.With) > 0 || !s.isPlan(x.At.File) || s.sources.text(x.At) != x.From || x.From == "" {
 			continue
 		}
 		words := "set `" + x.Key + "` of `" + x.Subject + "` to " + x.To

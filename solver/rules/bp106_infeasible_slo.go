@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -190,24 +191,49 @@ func (p *Pass) rootFix(r int32, x solver.RootFix) (text string, fix diag.Fix) {
 		if leg, _, _, w := p.call(x.Leg); leg.Optional {
 			return fmt.Sprintf("a timeout of %s or less on `%s`", x.Time.Down(), id), p.limitFix(x.Leg, "timeout", w.Timeout, "most", x.Time)
 		}
-		return fmt.Sprintf("`%s` optional with a timeout of %s or less", id, x.Time.Down()), p.callFix(x.Leg, "optional", "true")
+		fix = p.callFix(x.Leg, "optional", "true")
+		_, _, _, w := p.call(x.Leg)
+		fix.With = []diag.Fix{p.limitFix(x.Leg, "timeout", w.Timeout, "most", x.Time)}
+		return fmt.Sprintf("`%s` optional with a timeout of %s or less", id, x.Time.Down()), fix
 	case solver.FixParallel:
 		other := p.Graph.LegName(x.Other)
 		return fmt.Sprintf("`%s` and `%s` in parallel", id, other), p.callFix(x.Leg, "parallel", other)
 	case solver.FixDrop:
 		return fmt.Sprintf("`%s` dropped or cached", id), p.callFix(x.Leg, "call", "")
 	case solver.FixLatency:
-		name := p.nodeName(x.Node)
-		fix = diag.Fix{Subject: name, Key: "latency", Bound: "most", To: x.Time.Down().String()}
-		if s := p.service(x.Node); s != nil {
-			fix.At = s.At
-		}
-		return fmt.Sprintf("a latency of %s or less for `%s`", x.Time.Down(), name), fix
+		fix = p.latencyFix(x)
+		return fmt.Sprintf("a latency of %s or less for `%s`", x.Time.Down(), fix.Subject), fix
 	}
 	e := &p.Plan.Entrypoints[p.Graph.Roots[r].Entrypoint]
 	return fmt.Sprintf("an slo of %s or more", x.Time.Up()), diag.Fix{
 		Subject: e.Name, Key: "slo", At: e.SLO.Span(), From: e.SLO.V.String(), Bound: "least", To: x.Time.Up().String(),
 	}
+}
+
+// latencyFix changes the latency that sizes a call where it is written: on the call, or on its callee for all calls
+// that take it from there.
+func (p *Pass) latencyFix(x solver.RootFix) diag.Fix {
+	_, _, c, _ := p.call(x.Leg)
+	at := p.percentile(x.Leg)
+	latency, used, _ := c.Latency.Quantile(at)
+	f := diag.Fix{Subject: c.ID, Key: "latency", At: latency.Span(), From: latency.V.String(), Bound: "most", To: x.Time.Down().String()}
+	s := &p.Plan.Services[c.To]
+	if of, _, _ := s.Latency.Quantile(at); of.From == latency.From && of.From != nil {
+		f.Subject = s.Name
+	}
+	switch is := func(pt model.Point) bool { return pt.P == used && pt.V == latency }; {
+	case c.Latency.Exact.Set():
+	case latency == c.Latency.Max:
+		f.Key += ".max"
+	case slices.ContainsFunc(c.Latency.Points, is):
+		f.Key += "." + used.Percentile()
+	default: // a histogram has no such key
+		f.At, f.From = c.At, ""
+	}
+	if f.At.Nowhere() {
+		f.At = c.At
+	}
+	return f
 }
 
 // pairText words two changes made together.
