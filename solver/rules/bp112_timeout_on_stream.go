@@ -29,9 +29,11 @@ func (p *Pass) streamTimeout(l solver.LegID) {
 	if !c.Stream().Or(false) || t.Rounds == 0 {
 		return
 	}
-	lim := limit{"timeout", "timeout", w.Timeout}
-	if w.Dialect != "envoy" && leg.PerTry.Finite() && leg.PerTry < leg.Timeout {
-		lim = limit{"per_try_timeout", "per-try timeout", w.PerTry}
+	lim, other := limit{"timeout", "timeout", w.Timeout}, limit{"per_try_timeout", "per-try timeout", w.PerTry}
+	if w.Dialect == "envoy" {
+		other = limit{}
+	} else if leg.PerTry.Finite() && leg.PerTry < leg.Timeout {
+		lim, other = other, lim
 	}
 	if !lim.Set() || !lim.V.Finite() {
 		return
@@ -41,9 +43,14 @@ func (p *Pass) streamTimeout(l solver.LegID) {
 	f.Cause, f.Touched = lim.From, p.Sol.Nodes[leg.From].Touched
 	f.Notes = []diag.Note{{Text: fmt.Sprintf("`%s` is marked `stream: true`", c.ID), At: c.Stream().From}}
 	f.Fixes = []diag.Fix{p.limitFix(l, lim.key, lim.Val, "", model.NoLimit)}
-	f.Help = fmt.Sprintf("give `%s` `%s: none`, and a `read_timeout` that ends a stream that went silent", id, lim.key)
+	none := fmt.Sprintf("`%s: none`", lim.key)
+	if other.Set() && other.V.Finite() { // the longer one would end it then
+		f.Fixes[0].With = []diag.Fix{p.limitFix(l, other.key, other.Val, "", model.NoLimit)}
+		none += fmt.Sprintf(" and `%s: none`", other.key)
+	}
+	f.Help = fmt.Sprintf("give `%s` %s, and a `read_timeout` that ends a stream that went silent", id, none)
 	if leg.Read.Finite() {
-		f.Help = fmt.Sprintf("give `%s` `%s: none`: its read timeout of %s ends a stream that went silent", id, lim.key, leg.Read)
+		f.Help = fmt.Sprintf("give `%s` %s: its read timeout of %s ends a stream that went silent", id, none, leg.Read)
 	}
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
 	capped(&f, lim.From)
