@@ -47,10 +47,13 @@ func (p *Pass) unreachable(l solver.LegID) {
 	}
 	f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s, %d of them can start", makes(id, leg.Attempts), t.Possible), At: w.Attempts.From},
 		diag.Note{Text: "what ends it is " + stop, At: at})
+	if leg.MinLeft > 0 {
+		f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("none starts with less than %s left", leg.MinLeft), At: w.MinRemaining().From})
+	}
 	if whole {
 		f.Notes = append(f.Notes, diag.Note{Text: wholeText(w), At: w.PerTry.From})
 	}
-	f.Fixes, f.Help = p.reach(l, cost)
+	p.reach(&f, l, cost)
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
 	p.Report(f)
 }
@@ -70,25 +73,54 @@ func wholeText(w *model.Waiter) string {
 	return "without a `per_try_timeout` a hanging attempt is waited for until the timeout"
 }
 
-// reach lists the single changes that let every attempt run, back-off at its longest, and words the best.
-func (p *Pass) reach(l solver.LegID, cost model.Duration) (fixes []diag.Fix, help string) {
+// reach adds the single changes that let every attempt run, back-off at its longest, and words them. The last attempt
+// needs its own time or the least that must be left for it, whichever is longer.
+func (p *Pass) reach(f *diag.Finding, l solver.LegID, cost model.Duration) {
 	leg, t, _, w := p.call(l)
-	id := p.Graph.LegName(l)
-	if q := floor(t.Stop.Sub(t.BackoffSum).Sub(1).Div(leg.Attempts)); q > 0 {
-		fixes = append(fixes, p.limitFix(l, "per_try_timeout", w.PerTry, "most", q))
-		help = fmt.Sprintf("a per-try timeout of %s or less (%s ÷ %d), ", q, lessBackoff(t.Stop, t.BackoffSum), leg.Attempts)
+	var ways []string
+	if q, why := p.reachingTry(l); q > 0 {
+		f.Fixes = append(f.Fixes, p.limitFix(l, "per_try_timeout", w.PerTry, "most", q))
+		ways = append(ways, fmt.Sprintf("a per-try timeout of %s or less (%s)", q, why))
 	}
 	if t.Stop == leg.Timeout && cost < leg.Timeout {
-		if least := ceil(cost.Mul(leg.Attempts).Add(t.BackoffSum).Add(1)); least.Finite() {
-			fixes = append(fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
-			help += fmt.Sprintf("a timeout of %s or more (%s%s), ", least, times(leg.Attempts, "attempt", cost), backoffText(t.BackoffSum))
+		least, why := ceil(cost.Mul(leg.Attempts).Add(t.BackoffSum).Add(1)), times(leg.Attempts, "attempt", cost)+backoffText(t.BackoffSum)
+		if leg.MinLeft > cost {
+			least = ceil(cost.Mul(leg.Attempts - 1).Add(t.BackoffSum).Add(leg.MinLeft))
+			why = fmt.Sprintf("%s%s + %s that must be left", times(leg.Attempts-1, "attempt", cost), backoffText(t.BackoffSum), leg.MinLeft)
+		}
+		switch outer := p.stoppedAbove(leg.From); {
+		case !least.Finite():
+		case least > outer: // another limit must give way too
+			f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("a longer timeout is not enough: %s would fit into %s, and `%s` is stopped after %s",
+				attemptsText(leg.Attempts), least, p.nodeName(leg.From), outer), At: p.stopper(leg.From)})
+		default:
+			f.Fixes = append(f.Fixes, p.limitFix(l, "timeout", w.Timeout, "least", least))
+			ways = append(ways, fmt.Sprintf("a timeout of %s or more (%s)", least, why))
 		}
 	}
-	fixes = append(fixes, p.retriesFix(l, t.Possible))
-	if help == "" {
-		return fixes, fmt.Sprintf("give `%s` %s", id, retriesText(t.Possible))
+	f.Fixes = append(f.Fixes, p.retriesFix(l, t.Possible))
+	f.Help = fmt.Sprintf("give `%s` %s", p.Graph.LegName(l), either(append(ways, retriesText(t.Possible))))
+}
+
+// reachingTry is the longest per-try timeout with which every attempt can start, and its arithmetic; 0 without one.
+func (p *Pass) reachingTry(l solver.LegID) (q model.Duration, why string) {
+	leg, t, _, _ := p.call(l)
+	q = floor(t.Stop.Sub(t.BackoffSum).Sub(1).Div(leg.Attempts))
+	if q <= 0 || leg.MinLeft <= q {
+		return q, fmt.Sprintf("%s ÷ %d", lessBackoff(t.Stop, t.BackoffSum), leg.Attempts)
 	}
-	return fixes, fmt.Sprintf("give `%s` %sor %s", id, help, retriesText(t.Possible))
+	q = floor(t.Stop.Sub(t.BackoffSum).Sub(leg.MinLeft).Div(leg.Attempts - 1))
+	return q, fmt.Sprintf("(%s − %s back-off − %s that must be left) ÷ %d", t.Stop, t.BackoffSum, leg.MinLeft, leg.Attempts-1)
+}
+
+// stoppedAbove is when a node's calls are stopped by its own server timeout or the deadline that it is told.
+func (p *Pass) stoppedAbove(n solver.NodeID) model.Duration {
+	node := &p.Graph.Nodes[n]
+	outer := min(node.Limit, p.Sol.Nodes[n].Told)
+	if !outer.Finite() {
+		return model.NoLimit
+	}
+	return max(0, outer.Sub(node.Before))
 }
 
 // lessBackoff writes what back-off leaves of a limit.
