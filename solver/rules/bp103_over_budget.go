@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -19,20 +21,27 @@ var overBudget = &Rule{Code: OverBudget, Node: (*Pass).overBudget}
 // overBudget compares the longest that a service may take with what really ends it, then with what it is given,
 // then with that less its margin. An inner waiter has no time of its own: its call is compared by BP101.
 func (p *Pass) overBudget(n solver.NodeID) {
+	if f, limit, ok := p.over(n); ok {
+		p.reportOver(f, n, limit)
+	}
+}
+
+// over is the finding for a node with the limit that its calls exceed; ok is false without one.
+func (p *Pass) over(n solver.NodeID) (f diag.Finding, limit model.Duration, ok bool) {
 	node, t := &p.Graph.Nodes[n], &p.Sol.Nodes[n]
 	s := p.service(n)
 	if s == nil || node.Leaf || t.Flow == model.Unknown {
-		return
+		return f, 0, false
 	}
 	local := node.Queue.Add(node.Local())
 	calls := t.Flow.Sub(local)
 	if calls == 0 {
-		return
+		return f, 0, false
 	}
 	name, stop := s.Name, node.Limit
 	switch given := min(t.Received, stop); {
 	case stop.Finite() && t.Flow >= stop:
-		f := OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, its `server_timeout` of %s leaves them %s",
+		f = OverBudget.New(name, diag.Span{}, "the calls of `%s` may take %s, its `server_timeout` of %s leaves them %s",
 			name, words(calls), stop, max(0, stop.Sub(local)))
 		if t.Flow == stop {
 			f.Message = fmt.Sprintf("the calls of `%s` may take all of its `server_timeout` of %s: nothing remains to answer with", name, stop)
@@ -40,27 +49,28 @@ func (p *Pass) overBudget(n solver.NodeID) {
 		f.Cause = s.ServerTimeout.From
 		f.Notes = append(f.Notes, p.flowNote(n))
 		capped(&f, append(p.deciders(n), s.ServerTimeout.From)...)
-		p.reportOver(f, n, stop)
+		return f, stop, true
 	case !given.Finite() || given <= local:
 		// Nobody gives anything, or there is nothing to give: BP113.
 	case t.Received.Finite() && t.Flow > t.Received:
-		f := found(OverBudget, name, say("the calls of `%s` may take %s, it received %s", name, words(calls), p.spell(t.Received.Down())))
+		f = found(OverBudget, name, say("the calls of `%s` may take %s, it received %s", name, words(calls), p.spell(t.Received.Down())))
 		if local > 0 {
 			f.Message += say(" and works %s itself", p.spell(local))
 		}
 		f.Severity = diag.Warning
 		f.Notes = append(f.Notes, p.flowNote(n), p.receivedNote(n))
-		p.reportOver(f, n, given)
+		return f, given, true
 	case calls > node.Margin.Keep(given.Sub(local)):
 		keep := node.Margin.Keep(given.Sub(local))
-		f := found(OverBudget, name, say("the calls of `%s` may take %s, into its margin: %s of its %s are for them",
+		f = found(OverBudget, name, say("the calls of `%s` may take %s, into its margin: %s of its %s are for them",
 			name, p.spell(calls), p.spell(keep.Down()), p.spell(given.Down())))
 		f.Severity = diag.Warning
 		f.Notes = append(f.Notes, p.flowNote(n), diag.Note{
 			Text: fmt.Sprintf("%s is what they may take: %s", keep.Down(), p.within(n, given, given.Down()).why), At: s.Margin.From,
 		})
-		p.reportOver(f, n, given)
+		return f, given, true
 	}
+	return f, 0, false
 }
 
 // words prints a bound in a sentence.
@@ -77,13 +87,16 @@ func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration)
 		f.Cause = diag.At(s.At)
 	}
 	f.Touched = t.Touched
-	said := limit
-	if limit != p.Graph.Nodes[n].Limit {
-		said = limit.Down() // a share, not a written value
+	// What ends it is within all that limits the service, not only within what its severity rests on.
+	if given := t.Received; given.Finite() && given > p.Graph.Nodes[n].Queue.Add(p.Graph.Nodes[n].Local()) {
+		limit = min(limit, given)
 	}
-	f.Fixes, f.Help = p.shrink(n, p.within(n, limit, said))
+	f.Fixes, f.Help = p.fitIn(n, limit)
 	if f.Help == "" {
 		f.Help = fmt.Sprintf("no single call of `%s` makes the difference: shorten several, make some optional or parallel, or give `%s` more time", s.Name, s.Name)
+		if len(p.leversOf(n)) == 1 && t.ReceivedBy >= 0 {
+			f.Help = fmt.Sprintf("no limit of its call makes the difference: what `%s` receives shrinks with what it needs; give it more time, or let it do less", s.Name)
+		}
 	}
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
 	after := p.unboundedBy(t.Flow, n)
@@ -98,6 +111,100 @@ func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration)
 		after = append(after, p.infeasibleRoot(n)...)
 	}
 	p.Report(f, after...)
+}
+
+// fitIn lists the single changes after which the calls of a node keep what it has, and words those to the longest one.
+func (p *Pass) fitIn(n solver.NodeID, limit model.Duration) (fixes []diag.Fix, help string) {
+	within := p.within(n, limit, p.saidAs(n, limit))
+	for _, x := range p.leversOf(n) {
+		mine, ok := p.leaves(x, within)
+		if !ok {
+			continue
+		}
+		first, moved := len(fixes), false
+		for _, fix := range p.shorten(x.leg, mine) {
+			to := fix.To
+			if fix, ok = p.fitting(n, x, fix); ok {
+				fixes = append(fixes, fix)
+			}
+			moved = moved || !ok || fix.To != to
+		}
+		switch {
+		case help != "":
+		case !moved:
+			help = p.shorter(x.leg, mine)
+		case len(fixes) > first:
+			help = p.fixText(x.leg, fixes[first:])
+		}
+	}
+	return fixes, help
+}
+
+// saidAs is a limit in words: a written value as it stands, a share cut.
+func (p *Pass) saidAs(n solver.NodeID, limit model.Duration) model.Duration {
+	if limit != p.Graph.Nodes[n].Limit {
+		return limit.Down()
+	}
+	return limit
+}
+
+// fitting is a change to a call of a node, made as much smaller as the share of the node shrinks with what the call
+// then needs; ok is false where no change of its kind is enough, and where nobody knows.
+func (p *Pass) fitting(n solver.NodeID, x lever, fix diag.Fix) (diag.Fix, bool) {
+	const rounds = 4
+	if p.keepsShare(n, x.leg, fix.Key) {
+		return fix, true
+	}
+	for range rounds {
+		q := p.again(x.leg, fix)
+		if q == nil {
+			return fix, false
+		}
+		_, limit, over := q.over(n)
+		if !over {
+			return fix, true
+		}
+		limit = min(limit, q.Sol.Nodes[n].Received)
+		mine, ok := p.leaves(x, p.within(n, limit, limit.Down()))
+		if !ok {
+			return fix, false
+		}
+		less := p.shorten(x.leg, mine)
+		i := slices.IndexFunc(less, func(f diag.Fix) bool { return f.Key == fix.Key && f.To != fix.To })
+		if i < 0 {
+			return fix, false
+		}
+		fix = less[i]
+	}
+	return fix, false
+}
+
+// keepsShare reports whether a change to a call of a node is certain to leave the node what it receives: a limit counts
+// in no need that is known, but in that of an optional call.
+func (p *Pass) keepsShare(n solver.NodeID, l solver.LegID, key string) bool {
+	leg, t, _, _ := p.call(l)
+	if !p.Sol.Nodes[n].Received.Finite() {
+		return true
+	}
+	limit := key == "timeout" || key == "per_try_timeout"
+	return limit && t.Need.Known == solver.Complete && !leg.Optional && !leg.Fixed.Timeout()
+}
+
+// fixText words changes to a call that were computed with what they do to its caller's share.
+func (p *Pass) fixText(l solver.LegID, fixes []diag.Fix) string {
+	var ways []string
+	for _, x := range fixes {
+		switch n, err := strconv.ParseInt(x.To, 10, 64); {
+		case x.Key == "timeout":
+			ways = append(ways, "a timeout of "+x.To+" or less")
+		case x.Key == "per_try_timeout":
+			ways = append(ways, "a per-try timeout of "+x.To+" or less")
+		case err == nil:
+			_, less := spelling(x.Key)
+			ways = append(ways, retriesText(n+less))
+		}
+	}
+	return fmt.Sprintf("give `%s` %s: what `%s` receives shrinks with what it needs", p.Graph.LegName(l), either(ways), p.nodeName(p.Graph.Legs[l].From))
 }
 
 // rootsAt lists the roots whose first service is n.

@@ -61,11 +61,43 @@ func (p *Pass) exhausted(n solver.NodeID) {
 		}
 		f.Notes = append(f.Notes, note)
 		if leg.Attempts > 1 {
-			f.Fixes = append(f.Fixes, p.retriesFix(by, leg.Attempts-1))
-			f.Help = fmt.Sprintf("retry less on `%s`, give `%s` more than %s, or let it work less", id, s.Name, local)
+			p.retryLess(&f, n, by)
 		}
 	} else {
 		f.Notes = append(f.Notes, p.receivedNote(n))
 	}
 	p.Report(f, after...)
+}
+
+// retryLess adds the most retries of the call that gives a node its time with which the node has enough for its own
+// work. Where none is few enough, it says what the node would receive.
+func (p *Pass) retryLess(f *diag.Finding, n solver.NodeID, by solver.LegID) {
+	leg, t, _, _ := p.call(by)
+	local, id := p.Graph.Nodes[n].Local(), p.Graph.LegName(by)
+	if t.Patience < local {
+		f.Help += fmt.Sprintf("; fewer retries are not enough: an attempt of `%s` is given up after %s", id, t.Patience)
+		return
+	}
+	q := p.again(by, p.retriesFix(by, 1))
+	if q == nil {
+		return
+	}
+	if q.spent(n) {
+		f.Help += fmt.Sprintf("; with no retries on `%s` it would receive %s", id, max(0, q.Sol.Nodes[n].Received).Down())
+		return
+	}
+	most := int64(1) // enough; the first that is too many is above it
+	for lo, hi := most, min(leg.Attempts, manyAttempts); hi-lo > 1; {
+		mid := lo + (hi-lo)/2
+		switch q := p.again(by, p.retriesFix(by, mid)); {
+		case q == nil:
+			hi = lo
+		case q.spent(n):
+			hi = mid
+		default:
+			lo, most = mid, mid
+		}
+	}
+	f.Fixes = append(f.Fixes, p.retriesFix(by, most))
+	f.Help = fmt.Sprintf("give `%s` %s, `%s` more than %s, or let it work less", id, retriesText(most), p.nodeName(n), local)
 }

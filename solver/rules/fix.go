@@ -101,20 +101,28 @@ func (p *Pass) levers(n solver.NodeID) []lever {
 // longest call first, and words the changes to that call as a help.
 func (p *Pass) shrink(n solver.NodeID, within room) (fixes []diag.Fix, help string) {
 	for _, x := range p.leversOf(n) {
-		if x.without > within.has || !x.others.Finite() {
+		mine, ok := p.leaves(x, within)
+		if !ok {
 			continue
 		}
-		mine := room{has: within.has - x.others}
 		if help == "" {
-			mine.why = within.why
-			if x.others > 0 {
-				mine.why += say(", less %s for the other calls", p.spell(x.others))
-			}
 			help = p.shorter(x.leg, mine)
 		}
 		fixes = append(fixes, p.shorten(x.leg, mine)...)
 	}
 	return fixes, help
+}
+
+// leaves is what the room leaves one call of a body; ok is false where the others alone are too much.
+func (p *Pass) leaves(x lever, within room) (mine room, ok bool) {
+	if x.without > within.has || !x.others.Finite() {
+		return room{}, false
+	}
+	mine = room{within.has - x.others, within.why}
+	if x.others > 0 {
+		mine.why += say(", less %s for the other calls", p.spell(x.others))
+	}
+	return mine, true
 }
 
 // each is what one round of a call may take within the room.

@@ -174,7 +174,7 @@ func (m *maker) plan() *model.Plan {
 // raw gives what the rules raise, before anything is selected.
 func raw(p *model.Plan) []diag.Finding {
 	g, _ := solver.Compile(p)
-	pass := newPass(p, g, solver.Solve(g, solver.Options{Allowed: true, Fixes: true}))
+	pass := newPass(p, g, solver.Solve(g, solver.Options{Policy: p.Policy.Allocation.Or(""), Allowed: true, Fixes: true}))
 	pass.run()
 	var found []diag.Finding
 	for _, f := range pass.all() {

@@ -37,6 +37,9 @@ type Pass struct {
 	stage int
 	// spare is room for findings to come.
 	spare []raised
+	// allocation is how budgets were split; solved counts the calls of the plans that were solved anew.
+	allocation string
+	solved     int
 	memo
 }
 
@@ -49,7 +52,7 @@ type raised struct {
 
 // newPass makes a pass that nothing was reported to.
 func newPass(plan *model.Plan, g *solver.Graph, s *solver.Solution) *Pass {
-	return &Pass{Plan: plan, Graph: g, Sol: s, raised: make([][]*raised, len(All)+2)}
+	return &Pass{Plan: plan, Graph: g, Sol: s, raised: make([][]*raised, len(All)+2), allocation: plan.Policy.Allocation.Or("")}
 }
 
 // run lets every rule look at everything.

@@ -13,8 +13,8 @@ import (
 type Options struct {
 	// Now decides which ignores are past their date; none is at the zero time.
 	Now time.Time
-	// Preset overrides the plan's, "" leaves it.
-	Preset string
+	// Preset overrides the plan's, "" leaves it, and so does Allocation, by which the solution splits budgets.
+	Preset, Allocation string
 	// Codes are the codes that other stages may raise, so that a policy may name one that was not raised.
 	Codes []*diag.Code
 }
@@ -24,6 +24,9 @@ type Options struct {
 // there, sorted. Findings with Ignored set are among them; those that a policy switched off are not.
 func Check(plan *model.Plan, g *solver.Graph, s *solver.Solution, earlier []diag.Finding, opt Options) []diag.Finding {
 	p := newPass(plan, g, s)
+	if opt.Allocation != "" {
+		p.allocation = opt.Allocation
+	}
 	for _, f := range earlier {
 		p.Report(f)
 	}

@@ -130,7 +130,7 @@ func one(set load.Set, opts Options) (*render.Input, error) {
 	if opts.Input {
 		diag.Sort(findings)
 	} else {
-		findings = rules.Check(plan, graph, solution, findings, rules.Options{Now: time.Now(), Preset: opts.Preset, Codes: Codes()})
+		findings = rules.Check(plan, graph, solution, findings, rules.Options{Now: time.Now(), Preset: opts.Preset, Allocation: opts.Allocation, Codes: Codes()})
 	}
 	in.Findings = noteTemplates(findings, opts.Loader.Source)
 	return in, nil
