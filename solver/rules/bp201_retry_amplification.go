@@ -225,27 +225,83 @@ func (a *amplification) otherNumbers() diag.Note {
 		countText(n.Configured), a.p.nodeName(a.node), countText(n.TimeLimited), budgeted)}
 }
 
-// remedy gives each single change that ends the finding; without any, those that end an error, and says which layers
-// must go together.
+// remedy gives each single change that ends the finding; without any it says which layers must go together, and what
+// makes an error a warning.
 func (a *amplification) remedy() (help string, fixes []diag.Fix) {
-	if ways, fixes := a.singles(a.warning); len(ways) > 0 {
+	others, all := a.otherRoots()
+	if ways, fixes := a.singles(a.warning, others, all); len(ways) > 0 {
 		return "allow " + sentence(ways, "or"), fixes
 	}
-	_, fixes = a.singles(a.error) // these make an error a warning
-	return a.together(), fixes
+	help = a.together()
+	if a.at.Attempts.Configured > a.error {
+		if ways, _ := a.singles(a.error, others, all); len(ways) > 0 {
+			help += "; to make the error a warning, allow " + sentence(ways, "or")
+		}
+	}
+	return help, nil
 }
 
-// singles lists the single layers that bring the attempts down to a limit with fewer attempts of their own.
-func (a *amplification) singles(limit int64) (ways []string, fixes []diag.Fix) {
+// singles lists the single layers that bring the attempts down to a limit with fewer attempts of their own, for every
+// root above; all says whether others has them all.
+func (a *amplification) singles(limit int64, others []*solver.Amplifier, all bool) (ways []string, fixes []diag.Fix) {
 	for _, l := range a.costly(maxParts) {
-		if a.counter.Without(l) > limit {
+		if !all || a.counter.Without(l) > limit {
 			continue
 		}
-		k := a.mostAttempts(l, limit)
-		fixes = append(fixes, a.p.layerFix(l, a.at.AttemptsRoot, k))
-		ways = append(ways, fmt.Sprintf("%s on %s (%s remain)", retriesText(k), a.name(l), attemptsText(a.count(k, l))))
+		k := a.mostAttempts(l, limit, others)
+		if k < 1 {
+			continue
+		}
+		fix, what := a.layerFix(l, k)
+		fixes = append(fixes, fix)
+		ways = append(ways, fmt.Sprintf("%s on %s (%s remain)", what, a.name(l), attemptsText(a.count(k, l))))
 	}
 	return ways, fixes
+}
+
+// layerFix gives a layer at most so many attempts; one is without hedging too.
+func (a *amplification) layerFix(l solver.LegID, k int64) (fix diag.Fix, what string) {
+	if l == solver.ByRoot || k > 1 || a.p.Graph.Legs[l].Copies <= 1 {
+		return a.p.layerFix(l, a.at.AttemptsRoot, k), retriesText(k)
+	}
+	leg, _, _, w := a.p.call(l)
+	hedge := a.p.setFix(l, "hedge.attempts", w.Hedge().Attempts.From, strconv.FormatInt(leg.Copies, 10), "1")
+	if !w.Hedge().Attempts.Set() {
+		hedge.From = ""
+	}
+	if leg.Attempts <= 1 || !leg.RetryOn.Reaches() {
+		return hedge, "no hedging"
+	}
+	fix = a.p.layerFix(l, a.at.AttemptsRoot, 1)
+	fix.With = []diag.Fix{hedge}
+	return fix, "no retries and no hedging"
+}
+
+// mostOthers bounds for how many roots beside the worst one attempts are counted.
+const mostOthers = 16
+
+// otherRoots gives counters for the other roots above the service; all is false where they are too many.
+func (a *amplification) otherRoots() (others []*solver.Amplifier, all bool) {
+	todo := []solver.NodeID{a.node}
+	seen := map[solver.NodeID]bool{a.node: true}
+	for i := 0; i < len(todo); i++ {
+		for _, r := range a.p.rootsAt(todo[i]) {
+			if r == a.at.AttemptsRoot {
+				continue
+			}
+			if len(others) == mostOthers {
+				return nil, false
+			}
+			others = append(others, solver.NewAmplifier(a.p.Graph, a.node, r))
+		}
+		for _, in := range a.p.Graph.In(todo[i]) {
+			if from := a.p.Graph.Legs[in].From; !seen[from] {
+				seen[from] = true
+				todo = append(todo, from)
+			}
+		}
+	}
+	return others, true
 }
 
 // together words which layers must go where no single one is enough.
@@ -269,11 +325,32 @@ func (a *amplification) together() string {
 		name, sentence(names, "and"), attemptsText(left))
 }
 
-// mostAttempts is how many a layer may make with all others as they are; one is known to be few enough.
-func (a *amplification) mostAttempts(l solver.LegID, limit int64) int64 {
-	lo, hi := int64(1), a.factor(l)
+// mostAttempts is how many a layer may make with all others as they are, 0 where not even one is few enough for every
+// root.
+func (a *amplification) mostAttempts(l solver.LegID, limit int64, others []*solver.Amplifier) int64 {
+	fits := func(k int64) bool {
+		for _, o := range others {
+			if l != solver.ByRoot { // that of the worst root alone
+				o.Set(l, k)
+			}
+			n := o.Count()
+			o.Set(l, 0)
+			if n > limit {
+				return false
+			}
+		}
+		return a.count(k, l) <= limit
+	}
+	if !fits(1) {
+		return 0
+	}
+	hi := a.factor(l)
+	if l != solver.ByRoot {
+		hi = min(a.p.Graph.Legs[l].Attempts, hi)
+	}
+	lo := int64(1)
 	for lo+1 < hi {
-		if mid := lo + (hi-lo)/2; a.count(mid, l) <= limit {
+		if mid := lo + (hi-lo)/2; fits(mid) {
 			lo = mid
 		} else {
 			hi = mid
