@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/budgetplan/budgetplan/model/diag"
+	"github.com/budgetplan/budgetplan/solver"
 )
 
 // NestedRetries is a path on which more than one layer retries.
@@ -72,11 +73,44 @@ func (p *Pass) nested(all []layer, last int32) diag.Finding {
 	}
 	f.Help = "retry at one layer only, best the one that sees the failure first: keep the retries of " + names[len(names)-1]
 	if low.depth == 2 {
-		f.Help += ", or those of " + names[0]
-		f.Fixes = []diag.Fix{p.layerFix(way[0].leg, way[0].root, 1), p.layerFix(low.leg, low.root, 1)}
+		if p.onlyAbove(way[0], low.leg) {
+			f.Help += ", or those of " + names[0]
+			f.Fixes = []diag.Fix{p.layerFix(way[0].leg, way[0].root, 1)}
+		}
+		f.Fixes = append(f.Fixes, p.layerFix(low.leg, low.root, 1))
 		f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
 	}
 	return f
+}
+
+// nestedLooks bounds how many services above a layer are looked at for another one.
+const nestedLooks = 1000
+
+// onlyAbove reports whether a layer is the only one on any way to a leg: without it, nothing is nested there.
+func (p *Pass) onlyAbove(only layer, l solver.LegID) bool {
+	todo := []solver.NodeID{p.Graph.Legs[l].From}
+	seen := map[solver.NodeID]bool{todo[0]: true}
+	for i := 0; i < len(todo); i++ {
+		for _, r := range p.rootsAt(todo[i]) {
+			if p.Graph.Roots[r].Attempts > 1 && (only.leg != solver.ByRoot || only.root != r) {
+				return false
+			}
+		}
+		for _, in := range p.Graph.In(todo[i]) {
+			leg := &p.Graph.Legs[in]
+			if leg.Attempts > 1 && leg.RetryOn.Reaches() && in != only.leg {
+				return false
+			}
+			if !seen[leg.From] {
+				seen[leg.From] = true
+				todo = append(todo, leg.From)
+			}
+		}
+		if len(todo) > nestedLooks {
+			return false
+		}
+	}
+	return true
 }
 
 // shown lists the layers of a way, outermost first: all, or the outermost and the lowest where there are many.
