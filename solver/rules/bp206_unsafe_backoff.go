@@ -21,6 +21,7 @@ var unsafeBackoff = &Rule{
 	},
 }
 
+// badBackoff reports each danger by itself, told apart by the detail: each has a change of its own that ends it.
 func (p *Pass) badBackoff(l solver.LegID) {
 	leg, t, _, w := p.call(l)
 	if !leg.RetryOn.Fast() && !leg.RetryOn.Timeout() {
@@ -140,7 +141,7 @@ func (p *Pass) longWaits(l solver.LegID, limit bound) {
 	id := p.Graph.LegName(l)
 	f := UnsafeBackoff.New(id, diag.Span{}, "the waits of `%s` alone come to %s, which %s %s",
 		id, ages(t.BackoffSum), outlasts(t.BackoffSum > limit.Duration), limit.text)
-	f.Cause, f.Touched = backoffOrigin(w), p.Sol.Nodes[leg.To].Touched
+	f.Detail, f.Cause, f.Touched = "waits", backoffOrigin(w), p.Sol.Nodes[leg.To].Touched
 	f.Notes = []diag.Note{
 		{Text: fmt.Sprintf("%s, %s between them: %s", makes(id, leg.Attempts), counted(leg.Attempts-1, "wait"), p.waitList(l)), At: w.Attempts.From},
 		{Text: fmt.Sprintf("they run under %s", limit.text), At: limit.at},
@@ -200,7 +201,7 @@ func (p *Pass) longRetryAfter(l solver.LegID, limit bound) {
 	}
 	id, callee := p.Graph.LegName(l), p.nodeName(leg.To)
 	f := UnsafeBackoff.New(id, diag.Span{}, "")
-	f.Severity, f.Cause, f.Touched = diag.Warning, asked.From, p.Sol.Nodes[leg.To].Touched
+	f.Severity, f.Detail, f.Cause, f.Touched = diag.Warning, "retry_after", asked.From, p.Sol.Nodes[leg.To].Touched
 	long := "as long as it likes"
 	if asked.V.Finite() {
 		long = asked.V.String()
