@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -20,7 +21,8 @@ var retryOnDeadline = &Rule{Code: RetryOnDeadline, Leg: retrying((*Pass).deadlin
 func (p *Pass) deadlineRetried(l solver.LegID) {
 	leg, t, _, w := p.call(l)
 	status, limit := deadlineStatus(w), p.Graph.Nodes[leg.To].Limit
-	if status == "" && (p.service(leg.To) == nil || !ownTimeout(leg, t, limit, p.Sol.Nodes[leg.To].Flow)) {
+	own := p.service(leg.To) != nil && ownTimeout(leg, t, limit, p.Sol.Nodes[leg.To].Flow)
+	if status == "" && !own {
 		return
 	}
 	id, callee := p.Graph.LegName(l), p.nodeName(leg.To)
@@ -29,12 +31,6 @@ func (p *Pass) deadlineRetried(l solver.LegID) {
 	without := w.Retried()
 	if status != "" {
 		f.Message = fmt.Sprintf("`%s` retries `%s`, which says that the time is gone: the next attempt has less of it", id, status)
-		without.Statuses = nil
-		for _, s := range w.Retried().Statuses {
-			if s != status {
-				without.Statuses = append(without.Statuses, s)
-			}
-		}
 	} else {
 		f.Message = fmt.Sprintf("`%s` retries the error of `%s` at its own `server_timeout` of %s, which comes again", id, callee, limit)
 		f.Notes = append(f.Notes, diag.Note{
@@ -48,6 +44,10 @@ func (p *Pass) deadlineRetried(l solver.LegID) {
 		if !w.RetryOn().Set() {
 			f.Cause = p.layerOrigin(l, -1)
 		}
+	}
+	// Whatever of it comes again goes: left in, it would be the next finding.
+	without.Statuses = slices.DeleteFunc(slices.Clone(without.Statuses), func(s string) bool { return saysDeadline(w, s) })
+	if own {
 		without.Kinds &^= model.OnError
 	}
 	f.Notes = append(f.Notes, diag.Note{Text: fmt.Sprintf("%s, retried: %s", makes(id, leg.Attempts), w.Retried()), At: w.Attempts.From})
@@ -67,21 +67,25 @@ func ownTimeout(leg *solver.Leg, t *solver.LegTimes, limit, flow model.Duration)
 	return leg.RetryOn&model.OnError != 0 && limit.Finite() && flow > limit && limit.Add(leg.Network) < t.Patience
 }
 
-// deadlineStatus gives the status of an expired deadline that is retried, as it is spelt, "" without one. A
-// platform that makes a 504 of its own per-try timeout means that by it.
+// deadlineStatus gives the first status of an expired deadline that is retried, as it is spelt, "" without one.
 func deadlineStatus(w *model.Waiter) string {
-	f := w.Retried()
-	for _, s := range f.Statuses {
-		switch strings.ToLower(strings.ReplaceAll(s, "-", "_")) {
-		case "deadline_exceeded":
-			return s
-		case "504":
-			if w.Dialect == "" || !f.Timeout() {
-				return s
-			}
-		}
+	statuses := w.Retried().Statuses
+	if i := slices.IndexFunc(statuses, func(s string) bool { return saysDeadline(w, s) }); i >= 0 {
+		return statuses[i]
 	}
 	return ""
+}
+
+// saysDeadline reports whether a status that is retried says that a deadline expired. A platform that makes a 504 of its
+// own per-try timeout means that by it.
+func saysDeadline(w *model.Waiter, status string) bool {
+	switch strings.ToLower(strings.ReplaceAll(status, "-", "_")) {
+	case "deadline_exceeded":
+		return true
+	case "504":
+		return w.Dialect == "" || !w.Retried().Timeout()
+	}
+	return false
 }
 
 // patienceText words how long a callee is waited for.
