@@ -131,14 +131,22 @@ func (p *Pass) calm(f *diag.Finding, s *storm, x layer) {
 	if arriving >= s.capacity || leg.Copies > 1 {
 		return
 	}
-	most := int64(math.Ceil(s.capacity/arriving)) - 1
-	f.Fixes = append(f.Fixes, p.retriesFix(x.leg, max(1, most)))
-	f.Help += fmt.Sprintf(": give `%s` %s", p.Graph.LegName(x.leg), retriesText(max(1, most)))
+	var ways []string
+	offer := func(fix diag.Fix, text string) {
+		// What is offered is the lesser of two counts of the whole way: only solving anew tells.
+		if q := p.again(x.leg, fix); q != nil && q.storm(s.node) == nil {
+			f.Fixes, ways = append(f.Fixes, fix), append(ways, text)
+		}
+	}
+	most := max(1, int64(math.Ceil(s.capacity/arriving))-1)
+	offer(p.retriesFix(x.leg, most), retriesText(most))
 	if share := model.Fraction((s.capacity/arriving-1)*100) * (model.Whole / 100); share > 0 && leg.Budget < 0 {
 		fix := p.setFix(x.leg, "retry_budget", w.RetryBudget().From, "", share.String())
 		fix.Bound = "most"
-		f.Fixes = append(f.Fixes, fix)
-		f.Help += fmt.Sprintf(", or a `retry_budget` of %s or less", share)
+		offer(fix, fmt.Sprintf("a `retry_budget` of %s or less", share))
+	}
+	if len(ways) > 0 {
+		f.Help += fmt.Sprintf(": give `%s` %s", p.Graph.LegName(x.leg), either(ways))
 	}
 }
 
