@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -231,12 +232,21 @@ func mergeFixes(members []*diag.Finding) []diag.Fix {
 
 // tighter reports whether the change x asks for more than y does.
 func tighter(x, y diag.Fix) bool {
-	a, errA := model.ParseDuration(x.To)
-	b, errB := model.ParseDuration(y.To)
-	if errA != nil || errB != nil {
+	a, okA := amount(x.To)
+	b, okB := amount(y.To)
+	if !okA || !okB {
 		return false
 	}
 	return x.Bound == "most" && a < b || x.Bound == "least" && a > b
+}
+
+// amount reads a duration or a count.
+func amount(text string) (n int64, ok bool) {
+	if d, err := model.ParseDuration(text); err == nil {
+		return int64(d), true
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
 }
 
 // followNotes tells what follows from a finding: of each code the worst ones, and how many more.
