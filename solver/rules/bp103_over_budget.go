@@ -91,12 +91,14 @@ func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration)
 	if given := t.Received; given.Finite() && given > p.Graph.Nodes[n].Queue.Add(p.Graph.Nodes[n].Local()) {
 		limit = min(limit, given)
 	}
-	f.Fixes, f.Help = p.fitIn(n, limit)
-	if f.Help == "" {
+	var shrinks bool
+	f.Fixes, f.Help, shrinks = p.fitIn(n, limit)
+	switch {
+	case f.Help != "":
+	case shrinks:
+		f.Help = fmt.Sprintf("no limit of a single call of `%s` makes the difference: what `%s` receives shrinks with what it needs; give it more time, or let it do less", s.Name, s.Name)
+	default:
 		f.Help = fmt.Sprintf("no single call of `%s` makes the difference: shorten several, make some optional or parallel, or give `%s` more time", s.Name, s.Name)
-		if len(p.leversOf(n)) == 1 && t.ReceivedBy >= 0 {
-			f.Help = fmt.Sprintf("no limit of its call makes the difference: what `%s` receives shrinks with what it needs; give it more time, or let it do less", s.Name)
-		}
 	}
 	f.Notes = append(f.Notes, p.sharedNotes(f.Fixes)...)
 	after := p.unboundedBy(t.Flow, n)
@@ -114,7 +116,8 @@ func (p *Pass) reportOver(f diag.Finding, n solver.NodeID, limit model.Duration)
 }
 
 // fitIn lists the single changes after which the calls of a node keep what it has, and words those to the longest one.
-func (p *Pass) fitIn(n solver.NodeID, limit model.Duration) (fixes []diag.Fix, help string) {
+// A share that shrinks with a change may leave some of them out.
+func (p *Pass) fitIn(n solver.NodeID, limit model.Duration) (fixes []diag.Fix, help string, shrinks bool) {
 	within := p.within(n, limit, p.saidAs(n, limit))
 	for _, x := range p.leversOf(n) {
 		mine, ok := p.leaves(x, within)
@@ -128,6 +131,7 @@ func (p *Pass) fitIn(n solver.NodeID, limit model.Duration) (fixes []diag.Fix, h
 				fixes = append(fixes, fix)
 			}
 			moved = moved || !ok || fix.To != to
+			shrinks = shrinks || !ok && p.solved <= mostAgain
 		}
 		switch {
 		case help != "":
@@ -137,7 +141,7 @@ func (p *Pass) fitIn(n solver.NodeID, limit model.Duration) (fixes []diag.Fix, h
 			help = p.fixText(x.leg, fixes[first:])
 		}
 	}
-	return fixes, help
+	return fixes, help, shrinks
 }
 
 // saidAs is a limit in words: a written value as it stands, a share cut.
