@@ -225,21 +225,34 @@ func (s *sarif) fixes(f *diag.Finding) []sarifFix {
 		}
 	}
 	for _, x := range f.Fixes {
-		if x.To == "" || len(x.With) > 0 || !s.isPlan(x.At.File) || s.sources.text(x.At) != x.From || x.From == "" {
+		var edits []diag.Edit
+		var words []string
+		settings := append([]diag.Fix{x}, x.With...)
+		for _, set := range settings {
+			if set.To != "" && set.From != "" && s.isPlan(set.At.File) && s.sources.text(set.At) == set.From {
+				edits, words = append(edits, diag.Edit{At: set.At, New: set.To}), append(words, setText(set))
+			}
+		}
+		if len(edits) < len(settings) {
 			continue
 		}
-		words := "set `" + x.Key + "` of `" + x.Subject + "` to " + x.To
-		switch x.Bound {
-		case "most":
-			words += " or less"
-		case "least":
-			words += " or more"
-		}
-		if fix, ok := s.fix(words, []diag.Edit{{At: x.At, New: x.To}}); ok {
+		if fix, ok := s.fix("set "+strings.Join(words, ", and "), edits); ok {
 			fixes = append(fixes, fix)
 		}
 	}
 	return fixes
+}
+
+// setText words one setting.
+func setText(x diag.Fix) string {
+	words := "`" + x.Key + "` of `" + x.Subject + "` to " + x.To
+	switch x.Bound {
+	case "most":
+		words += " or less"
+	case "least":
+		words += " or more"
+	}
+	return words
 }
 
 func (s *sarif) isPlan(file string) bool {
