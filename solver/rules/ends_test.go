@@ -329,6 +329,7 @@ func change(p *model.Plan, x diag.Fix) error {
 			return fmt.Errorf("no such call")
 		}
 		from := &p.Services[p.Calls[a].From]
+		from.Flow = flat(from.Flow)
 		if !beside(&from.Flow, a, b) {
 			return fmt.Errorf("no neighbours")
 		}
@@ -360,6 +361,22 @@ func without(f model.Flow, id model.CallID) model.Flow {
 	f.Of = of
 	if f.Kind == model.One && f.Call == id {
 		return model.Flow{}
+	}
+	return f
+}
+
+// flat writes out a group within one of its kind, and a group of one: such calls follow each other too.
+func flat(f model.Flow) model.Flow {
+	var of []model.Flow
+	for _, g := range f.Of {
+		if g = flat(g); g.Kind == f.Kind && g.Kind != model.One {
+			of = append(of, g.Of...)
+		} else {
+			of = append(of, g)
+		}
+	}
+	if f.Of = of; len(of) == 1 {
+		return of[0]
 	}
 	return f
 }
