@@ -36,9 +36,11 @@ type fixer struct {
 	slo  model.Duration
 	ask  *whatIf
 	out  []RootFix
-	// short has the retries and neighbours that are not enough by themselves, nodes whose margins are not.
-	short []shortFix
-	nodes []NodeID
+	// short has the retries and neighbours that are not enough by themselves, nodes whose margins are not. targets are the
+	// latencies that were asked for, each with the target that is enough by itself, 0 where none is.
+	short   []shortFix
+	nodes   []NodeID
+	targets []RootFix
 }
 
 // shortFix is a change that is not enough by itself.
@@ -206,40 +208,60 @@ func (f *fixer) with(m model.Margin, changes []change) model.Duration {
 			return
 		}
 		f.g.Out(n, func(l LegID) { leg[l] = f.ask.legAbove(l, node[f.g.Legs[l].To], changes) })
-		node[n] = f.gr.node[n]
-		if s := &f.g.Nodes[n]; !s.Leaf {
-			calls := f.foldNeed(s.flowAt, func(l LegID) Need { return leg[l] })
-			for i := range changes {
-				if changes[i].leg < 0 && changes[i].node == n {
-					calls.V = max(0, calls.V.Sub(changes[i].value)) // neighbours made parallel
-				}
+		of := func(l LegID) Need { return leg[l] }
+		for i := range changes {
+			if c := &changes[i]; c.what == joinLegs && c.node == n {
+				of = joined(c.legs[0], c.legs[1], of)
 			}
-			if s.Waiter < 0 {
-				calls.V = m.Gross(calls.V)
-			}
-			node[n] = Need{s.Local().Add(calls.V), calls.Known}.settle()
 		}
+		margin := m
+		if f.g.Nodes[n].Waiter >= 0 {
+			margin = model.Margin{}
+		}
+		var calls Need
+		if !f.g.Nodes[n].Leaf {
+			calls = f.foldNeed(f.g.Nodes[n].flowAt, of)
+		}
+		node[n] = f.g.Nodes[n].need(calls, margin)
 	})
 	return node[f.g.Roots[f.root].Node].V
 }
 
-// retry takes retries away one by one until the root fits, or none is left.
-func (f *fixer) retry(id LegID) {
-	n := f.g.Legs[id].Attempts
-	if n <= 1 || n == unlimited || f.g.Legs[id].Optional {
-		return
+// joined makes a sequence last as if two neighbours in it ran beside each other: the first takes the time of both.
+func joined(a, b LegID, of func(LegID) Need) func(LegID) Need {
+	return func(l LegID) Need {
+		n := of(l)
+		switch l {
+		case a:
+			n.V = max(n.V, of(b).V)
+		case b:
+			n.V = 0
+		}
+		return n
 	}
+}
+
+// retry takes retries away until the root fits, or none is left.
+func (f *fixer) retry(id LegID) {
+	if n := f.g.Legs[id].Attempts; n > 1 && n != unlimited && !f.g.Legs[id].Optional {
+		f.tryShort(f.retryOf(id))
+	}
+}
+
+// retryOf is the largest number of attempts, below a leg's own, with which the root fits once others changes are made; 1
+// where none does. It is found by halving: fewer attempts never need more.
+func (f *fixer) retryOf(id LegID, others ...change) (RootFix, change) {
 	set := func(n int64) change { return change{leg: id, what: setAttempts, n: n} }
-	// The largest number of attempts that fits, by halving: fewer attempts never need more.
-	lo, hi := int64(1), n
+	lo, hi := int64(1), f.g.Legs[id].Attempts
 	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; f.need(set(mid)) <= f.slo {
+		mid := lo + (hi-lo)/2
+		if f.ask.root(f.root, append(others[:len(others):len(others)], set(mid))...).V <= f.slo {
 			lo = mid
 		} else {
 			hi = mid
 		}
 	}
-	f.tryShort(RootFix{Kind: FixRetry, Leg: id, Node: -1, Other: -1, Attempts: lo}, set(lo))
+	return RootFix{Kind: FixRetry, Leg: id, Node: -1, Other: -1, Attempts: lo}, set(lo)
 }
 
 // optional caps a call so that the root fits.
@@ -248,22 +270,22 @@ func (f *fixer) optional(id LegID) {
 	if l.Optional && l.Timeout == model.Unknown || l.Waiter > 0 || l.Fixed&FixedAll != 0 {
 		return
 	}
-	set := func(x model.Duration) change { return change{leg: id, what: setNeed, value: x} }
-	limit := most(f.gr.leg[id].V, func(x model.Duration) model.Duration { return f.need(set(x)).Sub(f.slo) })
+	set := func(x model.Duration) change { return change{leg: id, what: setNeed, value: x.Mul(l.Repeat)} }
+	limit := most(f.gr.leg[id].V.Div(l.Repeat), func(x model.Duration) model.Duration { return f.need(set(x)).Sub(f.slo) })
 	if limit > 0 {
-		f.try(RootFix{Kind: FixOptional, Leg: id, Node: -1, Other: -1, Time: limit.Div(l.Repeat)}, set(limit))
+		f.try(RootFix{Kind: FixOptional, Leg: id, Node: -1, Other: -1, Time: limit}, set(limit))
 	}
 }
 
 // parallel runs two neighbours of a sequence beside each other.
 func (f *fixer) parallel(n NodeID) {
-	f.neighbours(f.g.Nodes[n].flowAt, func(a, b LegID, gain model.Duration) {
-		f.tryShort(RootFix{Kind: FixParallel, Node: n, Leg: a, Other: b}, change{leg: -1, node: n, what: cutFlow, value: gain})
+	f.neighbours(f.g.Nodes[n].flowAt, func(a, b LegID) {
+		f.tryShort(RootFix{Kind: FixParallel, Node: n, Leg: a, Other: b}, change{leg: -1, node: n, what: joinLegs, legs: []LegID{a, b}})
 	})
 }
 
 // neighbours visits the single calls that follow each other where a body's need rests on both.
-func (f *fixer) neighbours(at int32, visit func(a, b LegID, gain model.Duration)) {
+func (f *fixer) neighbours(at int32, visit func(a, b LegID)) {
 	n := &f.g.flow[at]
 	if n.kind == model.One {
 		return
@@ -273,8 +295,7 @@ func (f *fixer) neighbours(at int32, visit func(a, b LegID, gain model.Duration)
 	before := int32(-1)
 	for i := at + 1; i < n.end; i = f.g.flow[i].end {
 		if n.kind == model.Sequence && before >= 0 && f.g.flow[i].kind == model.One && f.g.flow[before].kind == model.One {
-			a, b := f.g.flow[before].leg, f.g.flow[i].leg
-			visit(a, b, min(f.gr.leg[a].V, f.gr.leg[b].V))
+			visit(f.g.flow[before].leg, f.g.flow[i].leg)
 		}
 		if n.kind.Sums(false) || f.foldNeed(i, of).V == longest {
 			f.neighbours(i, visit)
@@ -283,29 +304,62 @@ func (f *fixer) neighbours(at int32, visit func(a, b LegID, gain model.Duration)
 	}
 }
 
-// drop removes a hop, or serves it from a cache.
+// drop removes a hop, or serves it from a cache. A caller that waits for nobody then is a leaf.
 func (f *fixer) drop(id LegID) {
-	if f.g.Legs[id].Waiter == 0 {
-		f.try(RootFix{Kind: FixDrop, Leg: id, Node: -1, Other: -1}, change{leg: id, what: setNeed})
+	l := &f.g.Legs[id]
+	if l.Waiter > 0 {
+		return
+	}
+	c := change{leg: id, node: l.From, what: dropLeg}
+	f.g.Out(l.From, func(other LegID) {
+		if other != id && f.g.Legs[other].Awaited() {
+			c.node = -1
+		}
+	})
+	f.try(RootFix{Kind: FixDrop, Leg: id, Node: -1, Other: -1}, c)
+}
+
+// latency finds the latency target with which the root fits, once for all calls that take the latency from one place.
+func (f *fixer) latency(id LegID) {
+	measured, known := f.measured(f.gr, id)
+	if !known || f.g.Legs[id].Optional || measured != f.gr.one[id].V {
+		return
+	}
+	for i := range f.targets {
+		if slices.Contains(f.targets[i].Calls, id) {
+			return
+		}
+	}
+	fix, c, ok := f.target(f.takers(id))
+	f.targets = append(f.targets, fix)
+	if ok {
+		f.try(fix, c)
 	}
 }
 
-// latency finds the latency target, headroom taken off, with which the root fits.
-func (f *fixer) latency(id LegID) {
-	l := &f.g.Legs[id]
-	measured, known := f.measured(f.gr, id)
-	if !known || l.Optional || measured != f.gr.one[id].V {
-		return
+// takers gives the latency of a call as it is written, and the calls of its callee that take it from there.
+func (f *fixer) takers(id LegID) RootFix {
+	to := f.g.Legs[id].To
+	d, used, _ := f.written(f.gr, id)
+	fix := RootFix{Kind: FixLatency, Leg: id, Node: to, Other: -1, Latency: d, Percentile: used}
+	for _, l := range f.g.In(to) {
+		if !f.gr.has(f.g.Legs[l].From) {
+			continue
+		}
+		if other, _, _ := f.written(f.gr, l); other.Set() && other.From.Same(d.From) {
+			fix.Calls = append(fix.Calls, l)
+		}
 	}
-	set := func(x model.Duration) change { return change{leg: id, what: setOne, value: x} }
-	one := most(measured, func(x model.Duration) model.Duration { return f.need(set(x)).Sub(f.slo) })
-	if one <= 0 {
-		return
+	return fix
+}
+
+// target finds the largest latency with which the root fits once others changes are made, 0 where none does.
+func (f *fixer) target(fix RootFix, others ...change) (RootFix, change, bool) {
+	set := func(x model.Duration) change {
+		return change{leg: -1, node: -1, what: setLatency, value: x, legs: fix.Calls}
 	}
-	call, _ := f.g.CallOf(id)
-	target := one
-	if _, _, exact := call.Latency.Quantile(call.Percentile().Or(f.gr.percentile)); !exact {
-		target = one.MulDivDown(model.Whole, model.Whole+call.Headroom().Or(DefaultHeadroom))
-	}
-	f.try(RootFix{Kind: FixLatency, Leg: id, Node: l.To, Other: -1, Time: target}, set(one))
+	fix.Time = max(0, most(fix.Latency.V, func(x model.Duration) model.Duration {
+		return f.ask.root(f.root, append(others[:len(others):len(others)], set(x))...).V.Sub(f.slo)
+	}))
+	return fix, set(fix.Time), fix.Time > 0
 }

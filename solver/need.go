@@ -91,12 +91,17 @@ func (s *solve) rootNeeds(gr *group) {
 	}
 }
 
-// oneNeed is what one attempt needs: the larger of the measured latency with headroom, and network time plus what
-// the callee's structure needs. A leaf needs its latency, else its local work.
+// oneNeed is what one attempt of a leg needs.
 func (s *solve) oneNeed(gr *group, id LegID, callee Need) Need {
-	l := &s.g.Legs[id]
 	measured, known := s.measured(gr, id)
-	if known && l.leaf {
+	l := &s.g.Legs[id]
+	return l.one(measured, known, l.leaf, callee)
+}
+
+// one is what one attempt needs: the larger of the measured latency with headroom, and network time plus what
+// the callee's structure needs. A leaf needs its latency, else its local work.
+func (l *Leg) one(measured model.Duration, known, leaf bool, callee Need) Need {
+	if known && leaf {
 		return Need{measured, Complete}.settle()
 	}
 	return Need{max(measured, l.Network.Add(callee.V)), callee.Known}.settle()
@@ -113,6 +118,25 @@ func (s *solve) measured(gr *group, id LegID) (model.Duration, bool) {
 		return measured(call, gr.percentile)
 	}
 	return measured(call, call.Percentile().Or(gr.percentile))
+}
+
+// written is the latency that sizes a leg, as it was written, and the percentile that it is one of; exact for one that
+// gets no headroom.
+func (s *solve) written(gr *group, id LegID) (d model.Val[model.Duration], used model.Fraction, exact bool) {
+	call, _ := s.g.CallOf(id)
+	if gr.every {
+		return call.Latency.Quantile(gr.percentile)
+	}
+	return call.Latency.Quantile(call.Percentile().Or(gr.percentile))
+}
+
+// withHeadroom is what would size a leg if its latency were written as d.
+func (s *solve) withHeadroom(gr *group, id LegID, d model.Duration) model.Duration {
+	call, _ := s.g.CallOf(id)
+	if _, _, exact := s.written(gr, id); exact {
+		return d
+	}
+	return d.MulUp(model.Whole + call.Headroom().Or(DefaultHeadroom))
 }
 
 // legNeed is what a whole call needs. Unlimited attempts need one.
@@ -169,20 +193,25 @@ func (s *solve) nodeNeed(id NodeID, of func(LegID) Need) Need {
 	return n.need(calls, n.Margin)
 }
 
-// need is what one attempt needs when the calls do, under a margin. A leaf needs its local work, where that is known.
+// need is what one attempt needs when the calls do, under a margin; a margin of a fixed time is
+// none where they need nothing. A leaf needs its local work, where that is known.
 func (n *Node) need(calls Need, margin model.Margin) Need {
-	local := n.Local()
 	if n.Leaf {
-		if n.hasLocal {
-			return Need{local, Complete}.settle()
-		}
-		return Need{}
+		return n.leafNeed()
 	}
-	gross := margin.Gross(calls.V)
-	if calls.V == 0 && calls.Known != Complete {
-		gross = 0
+	gross := model.Duration(0)
+	if calls.V > 0 {
+		gross = margin.Gross(calls.V)
 	}
-	return Need{local.Add(gross), calls.Known}.settle()
+	return Need{n.Local().Add(gross), calls.Known}.settle()
+}
+
+// leafNeed is what one attempt needs at a node that waits for nobody.
+func (n *Node) leafNeed() Need {
+	if n.hasLocal {
+		return Need{n.Local(), Complete}.settle()
+	}
+	return Need{}
 }
 
 // foldNeed composes needs over a body: what nobody ordered needs at least its longest.

@@ -28,7 +28,8 @@ func (f *fixer) tryShort(fix RootFix, c change) {
 }
 
 // pairs tries two changes together where no margin, no retry and no order of calls is enough by itself: a retry or an
-// order, and another one or a margin. The rest, which takes something away from the answer, is never needed in pairs.
+// order, and another one, a margin, or a latency target that is easier then. A call made optional or left out takes
+// something away from the answer, and is never needed in pairs.
 func (f *fixer) pairs() {
 	for i := range f.out {
 		switch x := &f.out[i]; {
@@ -40,14 +41,24 @@ func (f *fixer) pairs() {
 	short, nodes := f.short[:min(len(f.short), maxPaired)], f.nodes[:min(len(f.nodes), maxPaired)]
 	for i, a := range short {
 		for _, n := range nodes {
-			if fix, c, ok := f.marginOf(n, a.c); ok && (a.c.leg >= 0 || a.c.node != n) {
+			if fix, c, ok := f.marginOf(n, a.c); ok {
 				f.pair(a, fix, c)
 			}
 		}
 		f.margins(&a)
 		for _, b := range short[i+1:] {
-			if a.fix.Kind != b.fix.Kind || a.fix.Kind == FixRetry { // neighbours of one sequence are not independent
-				f.pair(a, b.fix, b.c)
+			first := a
+			if a.fix.Kind == FixRetry && b.fix.Kind == FixParallel {
+				first, b = b, a
+			}
+			if b.fix.Kind == FixRetry { // neighbours of one sequence are not independent
+				fix, c := f.retryOf(b.c.leg, first.c)
+				f.pair(first, fix, c)
+			}
+		}
+		for _, t := range f.targets[:min(len(f.targets), maxPaired)] {
+			if fix, c, ok := f.target(t, a.c); ok && fix.Time > t.Time {
+				f.pair(a, fix, c)
 			}
 		}
 	}
@@ -72,7 +83,8 @@ func (f *fixer) together(a shortFix, second RootFix) {
 	f.out = append(f.out, fix)
 }
 
-// byChange ranks pairs by what is changed, then the smallest change of a margin.
+// byChange ranks pairs by what is changed, then the smallest change of a margin or a latency.
 func byChange(a, b RootFix) int {
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.With.Kind, b.With.Kind), -cmp.Compare(a.With.Margin, b.With.Margin))
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.With.Kind, b.With.Kind), -cmp.Compare(a.With.Margin, b.With.Margin),
+		-cmp.Compare(a.With.Time, b.With.Time))
 }

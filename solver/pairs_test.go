@@ -32,7 +32,7 @@ func v7() *builder {
 func TestPairs(t *testing.T) {
 	b := v7()
 	g, sol := b.solve(t)
-	got := map[string]model.Fraction{}
+	got, latency := map[string]model.Fraction{}, false
 	for _, x := range sol.Roots[0].Fixes {
 		if x.With == nil {
 			continue
@@ -41,8 +41,13 @@ func TestPairs(t *testing.T) {
 			t.Errorf("pair %+v with %+v", x, *x.With)
 		}
 		name := "everywhere"
-		if x.With.Kind == solver.FixMargin {
+		switch x.With.Kind {
+		case solver.FixMargin:
 			name = b.Services[g.Nodes[x.With.Node].Service].Name
+		case solver.FixLatency:
+			equal(t, "latency target without the retry", x.With.Time.String(), "101.44325ms")
+			latency = true
+			continue
 		}
 		got[name] = x.With.Margin
 	}
@@ -50,7 +55,8 @@ func TestPairs(t *testing.T) {
 	for name, m := range want {
 		equal(t, "margin of "+name, got[name]/10, m)
 	}
-	equal(t, "pairs", len(got), len(want))
+	equal(t, "pairs of margins", len(got), len(want))
+	equal(t, "a pair with a latency target", latency, true)
 
 	// A pair is what a plan with both changes says of itself, and one part per million more does not fit.
 	for name, m := range got {

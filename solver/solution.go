@@ -160,13 +160,18 @@ const (
 type RootFix struct {
 	Kind     FixKind
 	Node     NodeID // FixMargin, FixLatency
-	Leg      LegID  // FixRetry, FixOptional, FixParallel (the first), FixDrop
+	Leg      LegID  // FixRetry, FixOptional, FixParallel (the first), FixDrop, FixLatency (one of Calls)
 	Other    LegID  // FixParallel: the second
 	Margin   model.Fraction
 	Attempts int64
-	Time     model.Duration // cap, target or SLO
+	Time     model.Duration // cap, target or SLO; a target is a latency as it is written, headroom not in it
 	Need     model.Duration
 	Feasible bool
+	// Calls are, of a FixLatency, the calls of the service that take the latency from one place, in plan order: they change
+	// together. Latency is what stands there, Percentile which one it is, model.Whole for a maximum or an exact one.
+	Calls      []LegID
+	Latency    model.Val[model.Duration]
+	Percentile model.Fraction
 	// With is the second change of a pair, neither of which is enough by itself; nil for a single one.
 	With *RootFix
 }

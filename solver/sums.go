@@ -83,6 +83,24 @@ func (g sum) settle() sum {
 
 func (s *sums) need(at int32) Need { return Need{s.now[at].v, s.now[at].known} }
 
+// joined is what a body needs if two neighbours of a sequence in it run beside each other.
+func (s *sums) joined(a, b LegID) Need {
+	at := s.now[s.at[a]].up
+	v := s.now[at].v.Sub(min(s.now[s.at[a]].v, s.now[s.at[b]].v))
+	for up := s.now[at].up; up >= 0; at, up = up, s.now[up].up {
+		if s.now[up].kind.Sums(false) {
+			v = s.now[up].v.Sub(s.now[at].v).Add(v)
+			continue
+		}
+		for k := up + 1; k < s.g.flow[up].end; k = s.g.flow[k].end {
+			if k != at {
+				v = max(v, s.now[k].v)
+			}
+		}
+	}
+	return Need{v, s.now[at].known}
+}
+
 // set changes the need of a leg; it reports whether that of the whole body moves.
 func (s *sums) set(l LegID, n Need) bool {
 	at := s.at[l]

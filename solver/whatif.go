@@ -14,16 +14,18 @@ type change struct {
 	value model.Duration
 	n     int64
 	share model.Fraction
+	legs  []LegID // of joinLegs the two, of setLatency all, in rising order
 }
 
 type changeKind uint8
 
 const (
 	setNeed     changeKind = iota // the leg's whole need
-	setOne                        // the need of one of its attempts
 	setAttempts                   // its attempts
+	dropLeg                       // the leg is not there; its caller, if it waits for nobody then, is the node
+	setLatency                    // the latency that legs take from one place, headroom not in it
 	setMargin                     // the node's margin, a share
-	cutFlow                       // time off the node's flow
+	joinLegs                      // two neighbours in the node's flow beside each other
 	setNode                       // the need of one attempt at the node
 )
 
@@ -68,11 +70,19 @@ func (w *whatIf) ask(read func(), changes ...change) {
 func (w *whatIf) apply(changes ...change) {
 	for i := range changes {
 		c := &changes[i]
-		if c.leg < 0 {
+		switch {
+		case c.what == setLatency:
+			for _, l := range c.legs {
+				w.setLeg(l, w.legAbove(l, w.node[w.g.Legs[l].To], changes))
+			}
+		case c.leg < 0:
 			w.push(c.node)
-			continue
+		default:
+			w.setLeg(c.leg, w.legAbove(c.leg, w.node[w.g.Legs[c.leg].To], changes))
+			if c.what == dropLeg && c.node >= 0 {
+				w.push(c.node)
+			}
 		}
-		w.setLeg(c.leg, w.changedLeg(c, &w.gr.one[c.leg]))
 	}
 	for len(w.heap) > 0 {
 		n := w.pop()
@@ -116,26 +126,37 @@ func (w *whatIf) setLeg(l LegID, n Need) {
 	}
 }
 
-// legAbove is the need of a leg whose callee's has changed.
+// legAbove is the need of a leg after the changes, its callee's being what it is then.
 func (w *whatIf) legAbove(id LegID, callee Need, changes []change) Need {
-	one := w.oneNeed(w.gr, id, callee)
+	l, attempts := &w.g.Legs[id], int64(0)
+	measured, known := w.measured(w.gr, id)
+	leaf := l.leaf
 	for i := range changes {
-		if changes[i].leg == id {
-			return w.changedLeg(&changes[i], &one)
+		switch c := &changes[i]; c.what {
+		case setNeed:
+			if c.leg == id {
+				return Need{c.value, Complete}
+			}
+		case dropLeg:
+			if c.leg == id {
+				return Need{0, Complete}
+			}
+			leaf = leaf || c.node == l.To
+		case setAttempts:
+			if c.leg == id {
+				attempts = c.n
+			}
+		case setLatency:
+			if _, found := slices.BinarySearch(c.legs, id); found {
+				measured = w.withHeadroom(w.gr, id, c.value)
+			}
 		}
 	}
-	return w.legNeed(id, one)
-}
-
-// changedLeg is the need of a changed leg, one of whose attempts would need one, which is read only where it matters.
-func (w *whatIf) changedLeg(c *change, one *Need) Need {
-	switch c.what {
-	case setOne:
-		return w.legNeed(c.leg, Need{c.value, Complete})
-	case setAttempts:
-		return w.legWith(c.leg, *one, c.n)
+	one := l.one(measured, known, leaf, callee)
+	if attempts > 0 {
+		return w.legWith(id, one, attempts)
 	}
-	return Need{c.value, Complete}
+	return w.legNeed(id, one)
 }
 
 // legWith is legNeed with another number of attempts.
@@ -165,16 +186,18 @@ func (w *whatIf) changedNode(id NodeID, changes []change) Need {
 	margin := n.Margin
 	for i := range changes {
 		c := &changes[i]
-		if c.leg >= 0 || c.node != id {
+		if c.node != id {
 			continue
 		}
 		switch c.what {
 		case setNode:
 			return Need{c.value, Complete}
+		case dropLeg:
+			return n.leafNeed()
 		case setMargin:
 			margin = model.Margin{Share: c.share}
-		case cutFlow:
-			calls.V = max(0, calls.V.Sub(c.value))
+		case joinLegs:
+			calls = w.sums.joined(c.legs[0], c.legs[1])
 		}
 	}
 	return n.need(calls, margin)

@@ -112,6 +112,11 @@ func (o *Origin) Place() Span {
 	return o.Span()
 }
 
+// Same reports whether two values stand at one place. Those at no line are the same only if they have one origin.
+func (o *Origin) Same(p *Origin) bool {
+	return o == p || o != nil && p != nil && !o.Nowhere() && o.Span() == p.Span()
+}
+
 // Written reports whether a person wrote the value.
 func (o *Origin) Written() bool { return o != nil && o.Default == nil }
 
