@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 	"strings"
+
+	"github.com/budgetplan/budgetplan/model/diag"
 )
 
 // Latency is what a callee takes, per attempt, as its caller sees it. Every field may be absent. Nil says nothing,
@@ -73,6 +75,15 @@ func (l *Latency) Get() Latency {
 // Set reports whether anything is known.
 func (l *Latency) Set() bool {
 	return l != nil && (l.Exact.Set() || l.Min.Set() || l.Max.Set() || len(l.Points) > 0 || len(l.Histogram) > 0)
+}
+
+// Has reports whether one of the values stands at a place.
+func (l *Latency) Has(at *diag.Origin) bool {
+	if l == nil {
+		return false
+	}
+	is := func(p Point) bool { return p.V.From.Same(at) }
+	return l.Exact.From.Same(at) || l.Min.From.Same(at) || l.Max.From.Same(at) || slices.ContainsFunc(l.Points, is) || slices.ContainsFunc(l.Histogram, is)
 }
 
 // Least is the shortest time an attempt can take, Unset where nobody said.

@@ -25,8 +25,10 @@ type Hop struct {
 	// Delta is what the hop takes beside the next one: the caller's own work, its margin, what runs before and after,
 	// further attempts. Total adds up from the root; the last is the length.
 	Delta, Total model.Duration
-	// Sensitivity is how much longer the path becomes for each ms that this call needs more.
-	Sensitivity float64
+	// Sensitivity is how much longer the path becomes for each ms that this call needs more; PerAttempt for each ms that
+	// one of its attempts does, the callee's latency with headroom: all attempts and repeats take it. An optional call needs its
+	// limit, whatever its attempts need: PerAttempt is 0.
+	Sensitivity, PerAttempt float64
 }
 
 // Paths gives the longest paths of a root, at most k, longest first; of equal ones the first as written. It follows the
@@ -205,7 +207,10 @@ func (f *pathFinder) path(end *prefix) Path {
 	for i := len(legs) - 1; i >= 0; i-- {
 		f.book(&p, hop, before.Sub(needs[i]))
 		before = needs[i]
-		hop = Hop{Leg: legs[i], Sensitivity: hop.Sensitivity * f.sensitivity(hop.Leg, f.g.Legs[legs[i]].From)}
+		hop = Hop{Leg: legs[i], Sensitivity: f.perAttempt(hop) / (1 - f.g.Nodes[f.g.Legs[legs[i]].From].Margin.Share.Float())}
+		if !f.g.Legs[hop.Leg].Optional {
+			hop.PerAttempt = f.perAttempt(hop)
+		}
 	}
 	f.book(&p, hop, before)
 	return p
@@ -219,14 +224,12 @@ func (f *pathFinder) book(p *Path, h Hop, delta model.Duration) {
 	p.Hops = append(p.Hops, h)
 }
 
-// sensitivity is how much longer a call becomes for each ms that a call of its callee does, further attempts and the
-// callee's margin on top; −1 is the root, which makes one attempt.
-func (f *pathFinder) sensitivity(leg LegID, callee NodeID) float64 {
-	times := 1.0
-	if leg >= 0 {
-		l := &f.g.Legs[leg]
-		n, _ := l.planned()
-		times = float64(n) * float64(l.Repeat)
+// perAttempt is how much longer the path becomes for each ms that one attempt of a hop needs more; the root makes one.
+func (f *pathFinder) perAttempt(h Hop) float64 {
+	if h.Leg < 0 {
+		return h.Sensitivity
 	}
-	return times / (1 - f.g.Nodes[callee].Margin.Share.Float())
+	l := &f.g.Legs[h.Leg]
+	n, _ := l.planned()
+	return h.Sensitivity * float64(n) * float64(l.Repeat)
 }

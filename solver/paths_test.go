@@ -57,8 +57,8 @@ func TestSensitivity(t *testing.T) {
 	hops := solver.Paths(g, sol, 0, 1)[0].Hops
 	equal(t, "hops", len(hops), 5)
 	// 1 ÷ .85⁴ a ms of the call's need; the callee's own ms are two.
-	if got := hops[4].Sensitivity * 2; got < 3.83135 || got > 3.83145 {
-		t.Errorf("sensitivity: got %v, want 3.8314", got)
+	if call, attempt := hops[4].Sensitivity, hops[4].PerAttempt; call < 1.91565 || call > 1.91575 || attempt < 3.83135 || attempt > 3.83145 {
+		t.Errorf("sensitivity: got %v and %v, want 1.9157 and 3.8314", call, attempt)
 	}
 }
 

@@ -112,9 +112,9 @@ func (o *Origin) Place() Span {
 	return o.Span()
 }
 
-// Same reports whether two values stand at one place. Those at no line are the same only if they have one origin.
+// Same reports whether two values stand at one place; at no line, whether they have one origin. Nil is nobody's.
 func (o *Origin) Same(p *Origin) bool {
-	return o == p || o != nil && p != nil && !o.Nowhere() && o.Span() == p.Span()
+	return o != nil && p != nil && (o == p || !o.Nowhere() && o.Span() == p.Span())
 }
 
 // Written reports whether a person wrote the value.

@@ -97,6 +97,8 @@ func jsonRoot(o *object, in *render.Input, i int) {
 	o.objects("fixes", len(times.Fixes), func(o *object, k int) {
 		fix := &times.Fixes[k]
 		o.text("change", changeText(in, fix))
+		settings := in.Graph.Settings(int32(i), fix)
+		o.objects("set", len(settings), func(o *object, i int) { jsonFix(o, &settings[i]) })
 		o.ms("need", fix.Need)
 		o.boolean("feasible", fix.Feasible)
 	})
@@ -267,7 +269,7 @@ func jsonFinding(o *object, f *diag.Finding) {
 	}
 	o.count("count", int64(max(1, f.Count)))
 	o.list("subjects", len(subjects), func(b []byte, i int) []byte { return appendString(b, subjects[i]) })
-	jsonFixes(o, "fixes", f.Fixes)
+	o.objects("fixes", len(f.Fixes), func(o *object, i int) { jsonFix(o, &f.Fixes[i]) })
 	if f.Ignored == nil {
 		o.null("ignored")
 		return
@@ -278,19 +280,16 @@ func jsonFinding(o *object, f *diag.Finding) {
 	})
 }
 
-func jsonFixes(o *object, key string, fixes []diag.Fix) {
-	o.objects(key, len(fixes), func(o *object, i int) {
-		fix := &fixes[i]
-		o.text("subject", fix.Subject)
-		o.text("key", fix.Key)
-		o.at(fix.At)
-		o.textOrNull("from", fix.From)
-		o.textOrNull("bound", fix.Bound)
-		o.text("to", fix.To)
-		if len(fix.With) > 0 {
-			jsonFixes(o, "with", fix.With)
-		}
-	})
+func jsonFix(o *object, fix *diag.Fix) {
+	o.text("subject", fix.Subject)
+	o.text("key", fix.Key)
+	o.at(fix.At)
+	o.textOrNull("from", fix.From)
+	o.textOrNull("bound", fix.Bound)
+	o.text("to", fix.To)
+	if len(fix.With) > 0 {
+		o.objects("with", len(fix.With), func(o *object, i int) { jsonFix(o, &fix.With[i]) })
+	}
 }
 
 // jsonDefault names the default that supplied a value, null where nobody's did.

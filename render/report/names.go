@@ -104,7 +104,7 @@ func changeText(in *render.Input, fix *solver.RootFix) string {
 	case solver.FixDrop:
 		return fmt.Sprintf("remove `%s`, or answer it from a cache", leg(fix.Leg))
 	case solver.FixLatency:
-		return fmt.Sprintf("bring the latency of `%s` down to %s", nodeName(in, fix.Node), brief(fix.Time, down))
+		return fmt.Sprintf("bring the latency of %s down to %s", listed(in.Graph.LatencyOf(fix), 3), brief(fix.Time, down))
 	}
 	return fmt.Sprintf("raise the SLO to %s", brief(fix.Time, up))
 }

@@ -129,7 +129,7 @@ func first(t *testing.T, document map[string]any, list string) map[string]any {
 
 // contract has the keys that programs were promised, a dot between an object and its keys.
 const contract = `
-entrypoints: name slo_ms timeout_ms overhead_ms need_ms slack_ms feasible wait_ms work_ends_ms fixes fixes.change fixes.need_ms fixes.feasible
+entrypoints: name slo_ms timeout_ms overhead_ms need_ms slack_ms feasible wait_ms work_ends_ms fixes fixes.change fixes.set.subject fixes.set.key fixes.set.to fixes.need_ms fixes.feasible
 services: name received_ms need_ms slack_ms flow_ms busy_ms waited_ms work_ms attempts.configured attempts.time_limited attempts.with_retry_budgets
 calls: id from to attempts timeout_ms per_try_timeout_ms attempt_limit_ms patience_ms backoff_ms backoff_sum_ms sequence_ms uncut_ms wait_ms busy_ms orphan_ms
 calls: enforced starts_ms left_ms attempts_started attempts_full attempts_possible if_hangs.attempts_started if_hangs.last_attempt_ms if_hangs.wait_ms

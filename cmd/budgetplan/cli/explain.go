@@ -30,7 +30,7 @@ func newExplain(s *streams) *cobra.Command {
   a call, gateway/order          its numbers line by line, each with the place it comes from
   a service                      who calls it, and how often
   an entrypoint                  its numbers, and its longest paths hop by hop: what each takes, the sum so far, and how
-                                 much longer the path becomes for each ms that the call needs more
+                                 much longer the path becomes for each ms that the call, or one attempt of it, needs more
   defaults                       what holds where nobody wrote anything
   a platform, client/envoy       what it can say of a plan, and what holds where nobody says
 

@@ -131,6 +131,9 @@ func (s Setting) callText(p *model.Plan, id model.CallID) string {
 // keyText writes the key, one level a dot.
 func (s Setting) keyText(indent string) string {
 	parts := strings.Split(s.Key, ".")
+	if parts[0] == "latency" {
+		parts = strings.SplitN(s.Key, ".", 2) // a percentile has a dot of its own: `latency.p99.9`
+	}
 	var b strings.Builder
 	for i, k := range parts {
 		b.WriteString(indent + strings.Repeat("  ", i) + quoted(k) + ":")

@@ -1,0 +1,103 @@
+package solver
+
+import (
+	"strconv"
+
+	"github.com/budgetplan/budgetplan/model/diag"
+)
+
+// Settings gives a change to a root as values of the plan, exactly; all of them together make it, those of both halves of a
+// pair. The subject `defaults` stands for every service. Two calls in parallel have the key `parallel` with the other call,
+// a call that is left out has the key `call` with nothing: these are no values, but have the same form.
+func (g *Graph) Settings(r int32, x *RootFix) []diag.Fix {
+	own := g.settings(r, x)
+	if x.With != nil {
+		own = append(own, g.settings(r, x.With)...)
+	}
+	return own
+}
+
+func (g *Graph) settings(r int32, x *RootFix) []diag.Fix {
+	switch x.Kind {
+	case FixMargin:
+		n := &g.Nodes[x.Node]
+		s := &g.plan.Services[n.Service]
+		return []diag.Fix{{Subject: s.Name, Key: "margin", At: placeOf(s.Margin.From, s.At), From: n.Margin.String(), Bound: "most", To: x.Margin.String()}}
+	case FixMargins:
+		return []diag.Fix{{Subject: "defaults", Key: "margin", Bound: "most", To: x.Margin.String()}}
+	case FixLatency:
+		return g.latencySettings(x)
+	case FixSLO:
+		e := &g.plan.Entrypoints[g.Roots[r].Entrypoint]
+		return []diag.Fix{{Subject: e.Name, Key: "slo", At: e.SLO.Span(), From: e.SLO.V.String(), Bound: "least", To: x.Time.String()}}
+	}
+	call, w := g.CallOf(x.Leg)
+	one := diag.Fix{Subject: g.LegName(x.Leg), At: call.At}
+	switch x.Kind {
+	case FixRetry:
+		one.Key, one.At, one.Bound = "retries", placeOf(w.Attempts.From, call.At), "most"
+		less := int64(1)
+		if w.RetriesKey == "attempts" {
+			one.Key, less = "attempts", 0
+		}
+		one.From, one.To = strconv.FormatInt(g.Legs[x.Leg].Attempts-less, 10), strconv.FormatInt(x.Attempts-less, 10)
+	case FixOptional:
+		limit := one
+		limit.Key, limit.At, limit.Bound, limit.To = "timeout", placeOf(w.Timeout.From, call.At), "most", x.Time.String()
+		if w.Timeout.Set() {
+			limit.From = w.Timeout.V.String()
+		}
+		if g.Legs[x.Leg].Optional {
+			return []diag.Fix{limit}
+		}
+		one.Key, one.At, one.From, one.To = "optional", placeOf(call.Optional.From, call.At), "false", "true"
+		return []diag.Fix{one, limit}
+	case FixParallel:
+		one.Key, one.To = "parallel", g.LegName(x.Other)
+	case FixDrop:
+		one.Key = "call"
+	}
+	return []diag.Fix{one}
+}
+
+// placeOf is where a value stands, else the thing that does not have it.
+func placeOf(from *diag.Origin, at diag.Span) diag.Span {
+	if from == nil || from.Nowhere() {
+		return at
+	}
+	return from.Span()
+}
+
+// latencySettings changes the latency of the service where the calls take theirs from it, else that of each call.
+func (g *Graph) latencySettings(x *RootFix) []diag.Fix {
+	call, _ := g.CallOf(x.Leg)
+	key := "latency"
+	switch {
+	case call.Latency.Exact.Set():
+	case x.Latency.From.Same(call.Latency.Max.From):
+		key = "latency.max"
+	default:
+		key = "latency." + x.Percentile.Percentile()
+	}
+	var all []diag.Fix
+	for _, subject := range g.LatencyOf(x) {
+		all = append(all, diag.Fix{
+			Subject: subject, Key: key, At: placeOf(x.Latency.From, call.At), From: x.Latency.V.String(), Bound: "most", To: x.Time.String(),
+		})
+	}
+	return all
+}
+
+// LatencyOf names what has the latency of a FixLatency: the service, or the calls that have one of their own.
+func (g *Graph) LatencyOf(x *RootFix) []string {
+	s := &g.plan.Services[g.Nodes[x.Node].Service]
+	if s.Latency.Has(x.Latency.From) {
+		return []string{s.Name}
+	}
+	var calls []string
+	for _, l := range x.Calls {
+		call, _ := g.CallOf(l)
+		calls = append(calls, call.ID)
+	}
+	return calls
+}
