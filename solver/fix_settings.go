@@ -79,8 +79,12 @@ func (g *Graph) latencySettings(x *RootFix) []diag.Fix {
 	default:
 		key = "latency." + x.Percentile.Percentile()
 	}
+	subjects := g.callsOf(x)
+	if g.ofService(x) {
+		subjects = []string{g.plan.Services[g.Nodes[x.Node].Service].Name}
+	}
 	var all []diag.Fix
-	for _, subject := range g.LatencyOf(x) {
+	for _, subject := range subjects {
 		all = append(all, diag.Fix{
 			Subject: subject, Key: key, At: placeOf(x.Latency.From, call.At), From: x.Latency.V.String(), Bound: "most", To: x.Time.String(),
 		})
@@ -88,16 +92,24 @@ func (g *Graph) latencySettings(x *RootFix) []diag.Fix {
 	return all
 }
 
-// LatencyOf names what has the latency of a FixLatency: the service, or the calls that have one of their own.
+// LatencyOf names for people whose latency a FixLatency is: the service's where it has one, or where all calls to it
+// change, else that of the calls.
 func (g *Graph) LatencyOf(x *RootFix) []string {
-	s := &g.plan.Services[g.Nodes[x.Node].Service]
-	if s.Latency.Has(x.Latency.From) {
-		return []string{s.Name}
+	if g.ofService(x) || len(x.Calls) == len(g.In(x.Node)) {
+		return []string{g.plan.Services[g.Nodes[x.Node].Service].Name}
 	}
-	var calls []string
-	for _, l := range x.Calls {
+	return g.callsOf(x)
+}
+
+func (g *Graph) ofService(x *RootFix) bool {
+	return g.plan.Services[g.Nodes[x.Node].Service].Latency.Has(x.Latency.From)
+}
+
+func (g *Graph) callsOf(x *RootFix) []string {
+	calls := make([]string, len(x.Calls))
+	for i, l := range x.Calls {
 		call, _ := g.CallOf(l)
-		calls = append(calls, call.ID)
+		calls[i] = call.ID
 	}
 	return calls
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/budgetplan/budgetplan/model"
+	"github.com/budgetplan/budgetplan/model/diag"
 	"github.com/budgetplan/budgetplan/solver"
 )
 
@@ -90,5 +91,37 @@ func TestPairsOnlyWhereNeeded(t *testing.T) {
 			t.Error("a single change that is enough behind a pair")
 		}
 		pairs = pairs || x.With != nil
+	}
+}
+
+// A latency is the service's where all calls to it change, else that of the calls that take it.
+func TestLatencyOf(t *testing.T) {
+	at := func(line int32) *model.Latency {
+		p99 := model.At(60*ms, diag.Span{File: "t.yaml", Line: line})
+		return &model.Latency{Points: []model.Point{{P: 990_000, V: p99}}}
+	}
+	for _, c := range []struct {
+		name        string
+		own, common *model.Latency
+		want        []string
+	}{
+		{"one place for both", at(1), at(1), []string{"db"}},
+		{"each its own", at(2), at(1), []string{"b/db"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := plan()
+			b.entry("a", 100*ms)
+			b.call("a", "db", func(call *model.Call, _ *model.Waiter) { call.Latency = c.own })
+			b.call("a", "b", nil)
+			b.call("b", "db", func(call *model.Call, _ *model.Waiter) { call.Latency = c.common })
+			g, sol := b.solve(t)
+			i := slices.IndexFunc(sol.Roots[0].Fixes, func(x solver.RootFix) bool { return x.Kind == solver.FixLatency && x.With == nil })
+			if i < 0 {
+				t.Fatal("no target")
+			}
+			if got := g.LatencyOf(&sol.Roots[0].Fixes[i]); !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/budgetplan/budgetplan/solver"
 )
 
-// infeasible are plans that do not fit, each with the latencies that changes name.
+// infeasible are plans that do not fit, each with the latencies that changes set.
 var infeasible = map[string]struct {
 	plan string
 	want map[string]string // by subject and key, the single target
@@ -42,6 +42,12 @@ services:
   b: {calls: [{call: db, timeout: 1s, via: [{name: sdk, attempts: 2}]}]}
   db: {latency: {p50: 5ms, p99.9: 60ms}}
 `, map[string]string{"db latency.p99.9": "26.640985ms", "a/db:own latency.p99.9": ""}},
+	"a latency at each call": {`
+entrypoints: {e: {slo: 100ms, call: a}}
+defaults: {headroom: 0%, margin: 0%}
+services:
+  a: {calls: [{call: db, name: one, latency: {p99: 70ms}}, {call: db, name: two, latency: {p99: 60ms}}]}
+`, map[string]string{"a/db:one latency.p99": "40ms", "a/db:two latency.p99": "30ms"}},
 	"a maximum, and one duration": {`
 entrypoints: {e: {slo: 100ms, call: a}}
 services:
@@ -51,7 +57,7 @@ services:
 `, map[string]string{"m latency.max": "30ms", "d latency": "10ms"}},
 }
 
-// The values of every change, set as `what-if --set` does, give what the change claims; the words of a latency say whose it is.
+// The values of every change, set as `what-if --set` does, give what the change claims.
 func TestChangesCanBeSet(t *testing.T) {
 	for name, c := range infeasible {
 		t.Run(name, func(t *testing.T) {
