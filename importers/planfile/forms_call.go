@@ -13,8 +13,8 @@ import (
 // plain makes a key whose value is stored without its place.
 //
 //go:noinline
-func plain[T, V any](name, doc string, f form[V], at func(*T) *V) key[T] {
-	return key[T]{name: name, doc: doc, form: f.formInfo, read: func(r *reader, n *yamlsrc.Node, to *T) {
+func plain[T, V any](name, doc string, f form[V], at func(*T) *V) *key[T] {
+	return &key[T]{name: name, doc: doc, form: f.formInfo, read: func(r *reader, n *yamlsrc.Node, to *T) {
 		if v, ok := f.read(r, n); ok {
 			*at(to) = v
 		}
@@ -93,8 +93,8 @@ var (
 )
 
 // retryKeys are the two spellings of one key, for whatever counts attempts.
-func retryKeys[T any](at func(*T) *model.Val[int32], spelled func(to *T, key string)) []key[T] {
-	one := func(name, doc string, f form[int32]) key[T] {
+func retryKeys[T any](at func(*T) *model.Val[int32], spelled func(to *T, key string)) []*key[T] {
+	one := func(name, doc string, f form[int32]) *key[T] {
 		return custom(name, doc, f.formInfo, func(r *reader, n *yamlsrc.Node, to *T) {
 			if v, ok := f.read(r, n); ok {
 				*at(to) = written(r, v, n)
@@ -102,7 +102,7 @@ func retryKeys[T any](at func(*T) *model.Val[int32], spelled func(to *T, key str
 			}
 		})
 	}
-	return []key[T]{
+	return []*key[T]{
 		one("attempts", "Attempts in all, the first included; attempts = 1 + retries. Unset is 1.", attempts),
 		one("retries", "Attempts after the first. Unset is 0.", retries),
 	}
@@ -218,7 +218,7 @@ var durations = form[[]model.Duration]{&formInfo{
 
 var backoffTable = table[model.Backoff]{
 	what: "a `backoff`",
-	keys: []key[model.Backoff]{
+	keys: []*key[model.Backoff]{
 		field("base", "The wait before the first retry.", duration, func(b *model.Backoff) *model.Val[model.Duration] { return &b.Base }),
 		field("multiplier", "Each wait is the one before times this. Unset is 2.", multiplier, func(b *model.Backoff) *model.Val[model.Fraction] { return &b.Multiplier }),
 		field("max", "The longest wait.", duration, func(b *model.Backoff) *model.Val[model.Duration] { return &b.Max }),
@@ -260,7 +260,7 @@ func readBackoff(r *reader, n *yamlsrc.Node, w *model.Waiter) {
 
 var hedgeTable = table[model.Hedge]{
 	what: "a `hedge`",
-	keys: []key[model.Hedge]{
+	keys: []*key[model.Hedge]{
 		field("after", "How long the first copy is waited for before the next is sent.", duration, func(h *model.Hedge) *model.Val[model.Duration] { return &h.After }),
 		field("attempts", "Copies in all, the first included. Unset is 2.", counting, func(h *model.Hedge) *model.Val[int32] { return &h.Attempts }),
 		field("budget", "The share of requests that may be hedged.", upToWhole, func(h *model.Hedge) *model.Val[model.Fraction] { return &h.Budget }),

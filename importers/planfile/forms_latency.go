@@ -22,7 +22,7 @@ var histogramForm = &formInfo{
 // latencyTable has the fixed keys of a latency; its percentiles are keys too.
 var latencyTable = table[model.Latency]{
 	what: "a `latency`",
-	keys: []key[model.Latency]{
+	keys: []*key[model.Latency]{
 		field("min", "The shortest time an attempt can take.", duration, func(l *model.Latency) *model.Val[model.Duration] { return &l.Min }),
 		field("max", "The longest time an attempt can take.", duration, func(l *model.Latency) *model.Val[model.Duration] { return &l.Max }),
 		custom("histogram", "The share of attempts that take at most each duration.", histogramForm, readHistogram),

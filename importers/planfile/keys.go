@@ -10,7 +10,7 @@ import (
 )
 
 // limits are the keys of whoever waits on a call: the caller's own client, and each element of `via`.
-var limits = slices.Concat([]key[model.Waiter]{
+var limits = slices.Concat([]*key[model.Waiter]{
 	field("timeout", "The longest the whole call is waited for, all attempts and back-off included. Unset is unknown.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Timeout }),
 	field("per_try_timeout", "The longest one attempt is waited for.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.PerTry }),
 	field("read_timeout", "The longest silence, or wait for the first byte. It bounds a hang, not a slow drip.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().Read }),
@@ -18,7 +18,7 @@ var limits = slices.Concat([]key[model.Waiter]{
 	field("connect_extra", "Whether the per-try clock starts once connected, as Envoy's does.", boolean, func(w *model.Waiter) *model.Val[bool] { return &w.Edit().ConnectExtra }),
 	field("pool_timeout", "The longest wait for a free connection, before every other clock.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().Pool }),
 	field("idle_timeout", "How long an unused connection is kept.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().Idle }),
-}, retryKeys(func(w *model.Waiter) *model.Val[int32] { return &w.Attempts }, func(w *model.Waiter, key string) { w.RetriesKey = key }), []key[model.Waiter]{
+}, retryKeys(func(w *model.Waiter) *model.Val[int32] { return &w.Attempts }, func(w *model.Waiter, key string) { w.RetriesKey = key }), []*key[model.Waiter]{
 	field("retry_on", "What happened to an attempt that is retried. Unset is everything.", failures, func(w *model.Waiter) *model.Val[model.Failures] { return &w.Edit().RetryOn }),
 	custom("backoff", "The wait before each retry: a constant, a list whose last repeats, or base × multiplier^(k−1) cut at max. Unset is none.", backoffForm, readBackoff),
 	field("retry_window", "No attempt starts later than this after the first.", limit, func(w *model.Waiter) *model.Val[model.Duration] { return &w.Edit().RetryWindow }),
@@ -47,7 +47,7 @@ var fixed = either(&formInfo{
 // viaTable has the keys of one further waiter.
 var viaTable = table[model.Waiter]{
 	what: "an element of `via`",
-	keys: append([]key[model.Waiter]{
+	keys: append([]*key[model.Waiter]{
 		plain("name", "Who waits: `sdk`, `sidecar`. The leg of the call is called `caller/callee@name`.", name, func(w *model.Waiter) *string { return &w.Name }),
 		field("honors", "What this waiter itself obeys. Unset is nothing.", propagation, func(w *model.Waiter) *model.Val[model.Propagation] { return &w.Edit().Honors }),
 	}, limits...),
@@ -56,7 +56,7 @@ var viaTable = table[model.Waiter]{
 }
 
 // nature are the keys of a call besides its limits that `defaults` may have too.
-var nature = []key[model.Call]{
+var nature = []*key[model.Call]{
 	field("optional", "Whether the answer is partial, and not an error, without this call: it is skipped at its timeout.", boolean, func(c *model.Call) *model.Val[bool] { return &c.Optional }),
 	field("async", "Fire and forget: nobody waits, and it needs a limit of its own.", boolean, func(c *model.Call) *model.Val[bool] { return &c.Async }),
 	field("stream", "Whether the call streams: it is left out of wait and need.", boolean, func(c *model.Call) *model.Val[bool] { return &c.Edit().Stream }),
@@ -71,8 +71,8 @@ var nature = []key[model.Call]{
 }
 
 // measured are what holds for one call, or on a service for every call to it.
-func measured[T any](latency func(*T) **model.Latency, failureRate func(*T) *model.Val[float64], idempotent func(*T) *model.Val[bool]) []key[T] {
-	return []key[T]{
+func measured[T any](latency func(*T) **model.Latency, failureRate func(*T) *model.Val[float64], idempotent func(*T) *model.Val[bool]) []*key[T] {
+	return []*key[T]{
 		custom("latency", "What the callee takes for one attempt, as its caller sees it, network included.", latencyForm, func(r *reader, n *yamlsrc.Node, to *T) { *latency(to) = readLatency(r, n) }),
 		field("failure_rate", "The share of attempts that fail.", probability, failureRate),
 		field("idempotent", "Whether a second execution does no harm.", boolean, idempotent),
@@ -134,7 +134,7 @@ func readVia(r *reader, n *yamlsrc.Node, c *model.Call) {
 
 var localWorkTable = table[model.Service]{
 	what: "a `local_work`",
-	keys: []key[model.Service]{
+	keys: []*key[model.Service]{
 		field("before", "Work before the calls.", duration, func(s *model.Service) *model.Val[model.Duration] { return &s.Before }),
 		field("after", "Work after the calls.", duration, func(s *model.Service) *model.Val[model.Duration] { return &s.Edit().After }),
 	},
@@ -196,7 +196,7 @@ var (
 	threshold       = count[int64]("threshold", 1, "", 8, 24)
 	thresholdsTable = table[model.Thresholds]{
 		what: "a `max_amplification`",
-		keys: []key[model.Thresholds]{
+		keys: []*key[model.Thresholds]{
 			plain("warning", "Attempts a request above which there is a warning. Unset is 8.", threshold, func(t *model.Thresholds) *int64 { return &t.Warning }),
 			plain("error", "Attempts a request above which there is an error. Unset is 24.", threshold, func(t *model.Thresholds) *int64 { return &t.Error }),
 		},
@@ -220,7 +220,7 @@ var thresholds = either(&formInfo{
 
 var concurrencyTable = table[model.Service]{
 	what: "a `concurrency`",
-	keys: []key[model.Service]{
+	keys: []*key[model.Service]{
 		field("workers", "How many requests are worked on at once.", counting, func(s *model.Service) *model.Val[int32] { return &s.Edit().Workers }),
 		field("queue", "How many requests wait for a worker.", capacity, func(s *model.Service) *model.Val[int32] { return &s.Edit().Queue }),
 	},
@@ -233,7 +233,7 @@ var concurrencyForm = &formInfo{
 
 var serviceTable = table[model.Service]{
 	what: "a service",
-	keys: slices.Concat([]key[model.Service]{
+	keys: slices.Concat([]*key[model.Service]{
 		field("kind", "What it is: http, grpc, postgres, mysql, redis, queue, external and others. It decides messages, clamps and targets, never a value.", word, func(s *model.Service) *model.Val[string] { return &s.Kind }),
 		custom("local_work", "The service's own work, before and after its calls. Unset is 0.", localWorkForm, readLocalWork),
 		field("margin", "What the service keeps of its time: a share, a time, or the larger of both. Unset is 5%.", margin, func(s *model.Service) *model.Val[model.Margin] { return &s.Margin }),
@@ -258,7 +258,7 @@ var serviceTable = table[model.Service]{
 
 var entrypointTable = table[model.Entrypoint]{
 	what: "an entrypoint",
-	keys: slices.Concat([]key[model.Entrypoint]{
+	keys: slices.Concat([]*key[model.Entrypoint]{
 		custom("call", "The service that requests come in at.", name.formInfo, readEntry),
 		field("slo", "The target for an answer, at `percentile`. It stops nothing.", positive, func(e *model.Entrypoint) *model.Val[model.Duration] { return &e.SLO }),
 		field("percentile", "Which share of the answers the target is for. Unset is p99.", percentile, func(e *model.Entrypoint) *model.Val[model.Fraction] { return &e.Percentile }),

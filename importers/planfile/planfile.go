@@ -57,7 +57,7 @@ var (
 // planTable has the keys of a plan file.
 var planTable = table[model.Fragment]{
 	what: "a plan",
-	keys: []key[model.Fragment]{
+	keys: []*key[model.Fragment]{
 		custom("version", "The version of the plan language.", versionForm, func(r *reader, n *yamlsrc.Node, _ *model.Fragment) { readVersion(r, n) }),
 		custom("entrypoints", "Where requests come in, each with its target and its client's timeout.", entrypointsForm, readEntrypoints),
 		custom("defaults", "Keys of services and calls that hold where nothing more specific is said.", defaultsForm, func(r *reader, n *yamlsrc.Node, f *model.Fragment) { defaultsTable.read(r, n, &f.Defaults) }),
@@ -72,7 +72,7 @@ var planTable = table[model.Fragment]{
 // policyFileTable has the keys of a file that is a policy and nothing else: they stand at the top.
 var policyFileTable = table[model.Policy]{
 	what: "a policy",
-	keys: append([]key[model.Policy]{
+	keys: append([]*key[model.Policy]{
 		custom("version", "The version of the plan language.", versionForm, func(r *reader, n *yamlsrc.Node, _ *model.Policy) { readVersion(r, n) }),
 	}, policyTable.keys...),
 }

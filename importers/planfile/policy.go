@@ -40,7 +40,7 @@ var (
 	reason      = text("reason", "a reason", `\S`, "say why the finding is acceptable", "one retry layer is the mesh's")
 	ignoreTable = table[model.Ignore]{
 		what: "an `ignore`",
-		keys: []key[model.Ignore]{
+		keys: []*key[model.Ignore]{
 			plain("reason", "Why the finding is acceptable.", reason, func(i *model.Ignore) *string { return &i.Reason }),
 			custom("until", "The last day on which it is ignored.", date.formInfo, func(r *reader, n *yamlsrc.Node, i *model.Ignore) {
 				if t, ok := date.read(r, n); ok {
@@ -89,7 +89,7 @@ var rulesForm = &formInfo{
 
 var policyTable = table[model.Policy]{
 	what: "a policy",
-	keys: []key[model.Policy]{
+	keys: []*key[model.Policy]{
 		field("preset", "Where the severities start: `default`, or `strict`, in which infos are warnings.", enum("preset", []string{"default", "strict"}, itself), func(p *model.Policy) *model.Val[string] { return &p.Preset }),
 		custom("rules", "The severity of each rule, by code or name.", rulesForm, func(r *reader, n *yamlsrc.Node, p *model.Policy) {
 			r.codes(n, rulesForm.takes, func(code string, _, value *yamlsrc.Node) {
@@ -185,7 +185,7 @@ func readAliases(r *reader, n *yamlsrc.Node, f *model.Fragment) {
 // sourceTable has the keys beside the one that names the dialect.
 var sourceTable = table[model.SourceRef]{
 	what: "a source",
-	keys: []key[model.SourceRef]{
+	keys: []*key[model.SourceRef]{
 		field("service", "Whose calls these are, where the file does not say.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Service }),
 		field("metric", "The one histogram or summary to read.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Metric }),
 		field("caller", "The label that names the caller, or the caller itself where no series has such a label.", name, func(s *model.SourceRef) *model.Val[string] { return &s.Caller }),

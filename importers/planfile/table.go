@@ -32,7 +32,7 @@ const (
 type table[T any] struct {
 	// what names the thing in messages, with its article.
 	what     string
-	keys     []key[T]
+	keys     []*key[T]
 	required []string
 	// exclusive lists keys of which only one may be given.
 	exclusive []exclusive
@@ -49,8 +49,8 @@ type exclusive struct {
 // those beside it would make the binary 100 kB larger.
 //
 //go:noinline
-func field[T, V any](name, doc string, f form[V], at func(*T) *model.Val[V]) key[T] {
-	return key[T]{name: name, doc: doc, form: f.formInfo, read: func(r *reader, n *yamlsrc.Node, to *T) {
+func field[T, V any](name, doc string, f form[V], at func(*T) *model.Val[V]) *key[T] {
+	return &key[T]{name: name, doc: doc, form: f.formInfo, read: func(r *reader, n *yamlsrc.Node, to *T) {
 		if v, ok := f.read(r, n); ok {
 			*at(to) = written(r, v, n)
 		}
@@ -67,15 +67,15 @@ func written[V any](r *reader, v V, n *yamlsrc.Node) model.Val[V] {
 // custom makes a key that stores in a way of its own.
 //
 //go:noinline
-func custom[T any](name, doc string, info *formInfo, read func(r *reader, n *yamlsrc.Node, to *T)) key[T] {
-	return key[T]{name: name, doc: doc, form: info, read: read}
+func custom[T any](name, doc string, info *formInfo, read func(r *reader, n *yamlsrc.Node, to *T)) *key[T] {
+	return &key[T]{name: name, doc: doc, form: info, read: read}
 }
 
 // lift makes the keys of a part the keys of the whole.
-func lift[T, P any](keys []key[P], part func(*T) *P) []key[T] {
-	out := make([]key[T], len(keys))
+func lift[T, P any](keys []*key[P], part func(*T) *P) []*key[T] {
+	out := make([]*key[T], len(keys))
 	for i, k := range keys {
-		out[i] = key[T]{name: k.name, doc: k.doc, form: k.form, scope: k.scope, read: func(r *reader, n *yamlsrc.Node, to *T) {
+		out[i] = &key[T]{name: k.name, doc: k.doc, form: k.form, scope: k.scope, read: func(r *reader, n *yamlsrc.Node, to *T) {
 			k.read(r, n, part(to))
 		}}
 	}
@@ -83,7 +83,7 @@ func lift[T, P any](keys []key[P], part func(*T) *P) []key[T] {
 }
 
 // only marks keys as no defaults.
-func only[T any](keys ...key[T]) []key[T] {
+func only[T any](keys ...*key[T]) []*key[T] {
 	for i := range keys {
 		keys[i].scope = own
 	}
@@ -93,7 +93,7 @@ func only[T any](keys ...key[T]) []key[T] {
 func (t *table[T]) find(name string) *key[T] {
 	for i := range t.keys {
 		if t.keys[i].name == name {
-			return &t.keys[i]
+			return t.keys[i]
 		}
 	}
 	return nil
