@@ -77,6 +77,10 @@ func (w *whatIf) apply(changes ...change) {
 			}
 		case c.leg < 0:
 			w.push(c.node)
+		case c.what == setNeed: // the callee is not looked at, which a random call of a million is far from
+			w.setLeg(c.leg, Need{c.value, Complete})
+		case c.what == setAttempts && len(changes) == 1:
+			w.setLeg(c.leg, w.legWith(c.leg, w.gr.one[c.leg], c.n))
 		default:
 			w.setLeg(c.leg, w.legAbove(c.leg, w.node[w.g.Legs[c.leg].To], changes))
 			if c.what == dropLeg && c.node >= 0 {
