@@ -203,9 +203,6 @@ func TestEveryFixEndsItsFinding(t *testing.T) {
 				rt.Fatalf("%s%s on %s: %q", text, f.Code.ID, f.Subject, f.Message)
 			}
 			for _, x := range f.Fixes {
-				if excepted(plan, &f, x) {
-					continue
-				}
 				applied[f.Code.ID+" "+x.Key]++
 				again, _ := read(t, "plan.yaml", []byte(text))
 				if err := changes(again, x); err != nil {
@@ -220,19 +217,6 @@ func TestEveryFixEndsItsFinding(t *testing.T) {
 		}
 	})
 	t.Log(applied)
-}
-
-// excepted has the changes that do not end their finding. A latency target is computed for what was measured: where the
-// callee has calls of its own, what those need may still be more.
-func excepted(p *model.Plan, f *diag.Finding, x diag.Fix) bool {
-	if f.Code != rules.InfeasibleSLO || !strings.HasPrefix(x.Key, "latency") {
-		return false
-	}
-	to := slices.IndexFunc(p.Services, func(s model.Service) bool { return s.Name == x.Subject })
-	if id := call(p, x.Subject); id >= 0 {
-		to = int(p.Calls[id].To)
-	}
-	return to >= 0 && !p.Services[to].Flow.Empty()
 }
 
 // TestAdvice holds single advices against plans in which an obvious one would end nothing.
