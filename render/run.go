@@ -108,27 +108,33 @@ func (r *Run) Remedy() string {
 	return fmt.Sprintf("with every deadline enforced it %s, %s", r.Outcome(r.Enforced), r.cost(r.Enforced))
 }
 
+// SumText writes a time that was summed over a run. Where the run ends, one without a bound is only longer than is counted.
+func SumText(run *solver.Run, sum model.Duration) string {
+	if sum == model.NoLimit && run.Ends.Finite() {
+		return "at least 292 years"
+	}
+	return Brief(sum, true)
+}
+
 // cost says how often the service is asked, and what work is left when callers are gone.
 func (r *Run) cost(run *solver.Run) string {
 	text := fmt.Sprintf("`%s` is asked %s, ", r.ServiceName(r.Scenario.Service), timesText(r.Spent(run, r.Scenario.Service).Starts))
 	switch orphaned := Orphaned(run); {
 	case orphaned == 0:
 		return text + "no work is orphaned"
-	case !orphaned.Finite():
+	case !run.Ends.Finite() && !orphaned.Finite():
 		return text + "nothing ends the orphaned work"
 	default:
-		return text + fmt.Sprintf("%s of work are orphaned, the last work ends at %s", Brief(orphaned, true), Brief(run.Ends, true))
+		return text + fmt.Sprintf("%s of work are orphaned, the last work ends at %s", SumText(run, orphaned), Brief(run.Ends, true))
 	}
 }
 
 func timesText(n int64) string {
 	switch {
-	case n >= solver.MaxCount:
-		return "times without end"
 	case n == 0:
 		return "never"
 	case n == 1:
 		return "once"
 	}
-	return fmt.Sprintf("%d times", n)
+	return solver.CountText(n) + " times"
 }

@@ -36,7 +36,7 @@ func (s *solve) attempts() {
 		s.sol.Legs[i].Amplification = Counts{
 			Configured:  MulCount(from.Configured, own.configured),
 			TimeLimited: MulCount(from.TimeLimited, own.limited),
-			Budgeted:    min(from.Budgeted*own.budgeted, float64(MaxCount)),
+			Budgeted:    saturateRatio(from.Budgeted * own.budgeted),
 		}
 	})
 	s.sends = nil
@@ -46,7 +46,7 @@ func (s *solve) attempts() {
 func (s *solve) perCall(id LegID) weight {
 	l, t := &s.g.Legs[id], &s.sol.Legs[id]
 	many, sent := MulCount(l.Repeat, l.FanOut), l.Multiplies()
-	budgeted := float64(sent)
+	budgeted := ratio(sent)
 	if l.Budget >= 0 {
 		budgeted = min(budgeted, 1+l.Budget.Float())
 	}
@@ -185,10 +185,13 @@ func (w weight) most(v weight) weight {
 	return w
 }
 
-// MulCount multiplies two counts, stopping at MaxCount.
+// MulCount multiplies two counts, stopping at MaxCount unless one of them is unlimited.
 func MulCount(a, b int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi != 0 || lo > uint64(MaxCount) {
+		if max(a, b) > MaxCount {
+			return unlimited
+		}
 		return MaxCount
 	}
 	return int64(lo)

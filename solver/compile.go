@@ -17,8 +17,9 @@ var Cycle = &diag.Code{
 // Codes are the findings that this package raises.
 var Codes = []*diag.Code{Cycle}
 
-// unlimited stands for attempts without an end; it is far above MaxCount.
-const unlimited int64 = 1 << 62
+// unlimited stands for attempts without an end, and for every count that they are part of. It is far above MaxCount, and
+// two of it can be added.
+const unlimited int64 = 1 << 61
 
 // Compile turns a plan into a graph. It always gives one: each cycle is a finding, and is cut at the back edge of
 // a depth-first walk from the roots in file order, calls in file order (from its first service where no root

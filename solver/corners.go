@@ -33,14 +33,22 @@ type Violations struct {
 	Worst, Total model.Duration
 	Root         int32
 	Late         int
+	// Known says whether Worst and Total are exact, upper bounds because a need is not known in full, or unknown: nobody is
+	// known to be late, and somebody may be, or no root has an SLO.
+	Known Knowledge
 }
 
-// Late compares needs of roots with their SLOs; need gives the need of a root.
-func Late(g *Graph, need func(root int32) Need) Violations {
+// Late compares the needs of roots with their SLOs.
+func Late(g *Graph, needs []Need) Violations {
 	v := Violations{Root: -1}
+	targets, doubt := false, false
 	for r := range g.Roots {
-		n, slo := need(int32(r)), g.Roots[r].SLO
-		if slo == model.NoLimit || n.Known == Nothing || n.V <= slo {
+		n, slo := needs[r], g.Roots[r].SLO
+		if slo == model.NoLimit {
+			continue
+		}
+		targets, doubt = true, doubt || n.Known != Complete
+		if n.Known == Nothing || n.V <= slo {
 			continue
 		}
 		slack := -model.NoLimit
@@ -52,6 +60,12 @@ func Late(g *Graph, need func(root int32) Need) Violations {
 		if slack < v.Worst || v.Root < 0 {
 			v.Worst, v.Root = slack, int32(r)
 		}
+	}
+	switch {
+	case targets && (!doubt || v.Worst == -model.NoLimit):
+		v.Known = Complete
+	case v.Late > 0:
+		v.Known = Partial
 	}
 	return v
 }

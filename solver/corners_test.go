@@ -38,10 +38,22 @@ func TestCorners(t *testing.T) {
 	equal(t, "a/x at p50, a percentile of its own or not", p50.Legs[0].V, 20*ms)
 	equal(t, "b at p50", p50.Roots[1].V, 30*ms)
 
-	late := solver.Late(g, func(r int32) solver.Need { return p99.Roots[r] })
-	equal(t, "worst and total at p99", late, solver.Violations{Worst: -30 * ms, Total: -50 * ms, Root: 0, Late: 2})
-	late = solver.Late(g, func(r int32) solver.Need { return p50.Roots[r] })
-	equal(t, "at p50 all fit", late, solver.Violations{Root: -1})
+	late := solver.Late(g, p99.Roots)
+	equal(t, "worst and total at p99", late, solver.Violations{Worst: -30 * ms, Total: -50 * ms, Root: 0, Late: 2, Known: solver.Complete})
+	late = solver.Late(g, p50.Roots)
+	equal(t, "at p50 all fit", late, solver.Violations{Root: -1, Known: solver.Complete})
+
+	unknown := func(known ...solver.Need) solver.Violations {
+		needs := make([]solver.Need, len(g.Roots))
+		copy(needs, known)
+		return solver.Late(g, needs)
+	}
+	equal(t, "nothing known", unknown(), solver.Violations{Root: -1})
+	equal(t, "one fits, one is unknown", unknown(solver.Need{V: 9 * ms, Known: solver.Complete}), solver.Violations{Root: -1})
+	equal(t, "one is late, one is unknown", unknown(solver.Need{V: 230 * ms, Known: solver.Complete}),
+		solver.Violations{Worst: -30 * ms, Total: -30 * ms, Root: 0, Late: 1, Known: solver.Partial})
+	equal(t, "one has no bound, one is unknown", unknown(solver.Need{V: model.NoLimit, Known: solver.Complete}),
+		solver.Violations{Worst: -model.NoLimit, Total: -model.NoLimit, Root: 0, Late: 1, Known: solver.Complete})
 
 	free := solver.Unconstrained(g, sol)
 	equal(t, "calls without an SLO", len(free), 1)

@@ -1,8 +1,6 @@
 package solver
 
 import (
-	"fmt"
-
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
 )
@@ -297,10 +295,10 @@ func (e *explainer) uncut() {
 		e.time("back-off between them, at its longest", e.t.BackoffSum, from, Given)
 	}
 	if before == full {
-		e.time(fmt.Sprintf("%d attempts", e.t.Rounds), e.t.Uncut, nil, Sum, retried, waits, last)
+		e.time(CountText(e.t.Rounds)+" attempts", e.t.Uncut, nil, Sum, retried, waits, last)
 		return
 	}
-	e.time(fmt.Sprintf("%d attempts", e.t.Rounds), e.t.Uncut, nil, Sum, func() {
+	e.time(CountText(e.t.Rounds)+" attempts", e.t.Uncut, nil, Sum, func() {
 		e.time("before the last attempt starts", before, nil, Least,
 			func() { e.time("retry window", e.l.Window, e.w.RetryWindow().From, Given) },
 			func() { e.time("attempts and back-off", full, nil, Sum, retried, waits) })

@@ -75,7 +75,7 @@ type Leg struct {
 	Waiter   int32 // index into the call's Waiters
 	From, To NodeID
 
-	// Attempts include the first; unlimited is 1<<62.
+	// Attempts include the first; unlimited is 1<<61.
 	Attempts int64
 	Repeat   int64
 	Network  model.Duration

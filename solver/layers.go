@@ -136,10 +136,10 @@ func (a *Amplifier) Set(layer LegID, attempts int64) {
 	a.attempts[layer] = attempts
 }
 
-// Count gives the attempts at the service under all that was set, at most MaxCount.
+// Count gives the attempts at the service under all that was set, a count as in Counts.
 func (a *Amplifier) Count() int64 { return a.arrive()[len(a.above)-1] }
 
-// Without gives the attempts at the service if one layer alone sent each request once, at most MaxCount.
+// Without gives the attempts at the service if one layer alone sent each request once, a count as in Counts.
 func (a *Amplifier) Without(layer LegID) int64 {
 	all := a.reach[len(a.above)-1]
 	if layer != ByRoot && all < MaxCount {

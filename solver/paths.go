@@ -10,10 +10,10 @@ import (
 // the one on the path were the longest: the longest path has the root's need.
 type Path struct {
 	Length model.Duration
-	// Known says whether all of the root's need is known, else the length is a lower bound.
+	// Known says whether all of the root's need is known, else the length is a lower bound, or unknown where it is 0.
 	Known Knowledge
-	// Slack is the SLO less the length, Unknown without an SLO. It is in ms of the edge: the slack of the call at the end
-	// times its sensitivity.
+	// Slack is the SLO less the length, an upper bound where that is a lower one; Unknown where the length is, or without
+	// an SLO. It is in ms of the edge: the slack of the call at the end times its sensitivity.
 	Slack model.Duration
 	// Hops start with what the root and its first service take beside the first call.
 	Hops []Hop
@@ -23,8 +23,8 @@ type Path struct {
 type Hop struct {
 	Leg LegID // -1 for the root's own
 	// Delta is what the hop takes beside the next one: the caller's own work, its margin, what runs before and after,
-	// further attempts. Total adds up from the root; the last is the length.
-	Delta, Total model.Duration
+	// further attempts. Total adds up from the root; the last is the length. Either may be a lower bound, or unknown.
+	Delta, Total Need
 	// Sensitivity is how much longer the path becomes for each ms that this call needs more; PerAttempt for each ms that
 	// one of its attempts does, the callee's latency with headroom: all attempts and repeats take it. An optional call needs its
 	// limit, whatever its attempts need: PerAttempt is 0.
@@ -180,7 +180,7 @@ func (f *pathFinder) node(leg LegID, v model.Duration) model.Duration {
 // path writes a whole path out, from its end upwards.
 func (f *pathFinder) path(end *prefix) Path {
 	root := &f.g.Roots[f.root]
-	p := Path{Known: f.gr.node[root.Node].Known, Slack: model.Unknown}
+	p := Path{Slack: model.Unknown}
 	var needs []model.Duration // of the calls, the last first
 	var legs []LegID
 	whole := f.gr.node[root.Node].V
@@ -199,7 +199,8 @@ func (f *pathFinder) path(end *prefix) Path {
 		}
 	}
 	p.Length = whole.Add(root.Overhead)
-	if root.SLO != model.NoLimit {
+	p.Known = Need{p.Length, f.gr.node[root.Node].Known}.settle().Known
+	if root.SLO != model.NoLimit && p.Known != Nothing {
 		p.Slack = root.SLO.Sub(p.Length)
 	}
 	hop := Hop{Leg: -1, Sensitivity: 1}
@@ -216,10 +217,19 @@ func (f *pathFinder) path(end *prefix) Path {
 	return p
 }
 
+// book adds a hop that takes delta: what is not known of the call makes that a lower bound, since a path only grows with
+// each of its parts.
 func (f *pathFinder) book(p *Path, h Hop, delta model.Duration) {
-	h.Delta, h.Total = delta, delta
-	if n := len(p.Hops); n > 0 {
-		h.Total = p.Hops[n-1].Total.Add(delta)
+	h.Delta, h.Total = Need{delta, p.Known}, Need{delta, p.Known}
+	if h.Leg >= 0 {
+		h.Delta.Known = f.gr.leg[h.Leg].Known
+		h.Total.V = p.Hops[len(p.Hops)-1].Total.V.Add(delta)
+	}
+	if h.Delta.Known != Complete {
+		h.Delta = h.Delta.settle()
+	}
+	if h.Total.Known != Complete {
+		h.Total = h.Total.settle()
 	}
 	p.Hops = append(p.Hops, h)
 }

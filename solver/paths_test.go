@@ -43,9 +43,9 @@ func TestPaths(t *testing.T) {
 		equal(t, "hops", len(p.Hops), 2)
 		equal(t, "call", p.Hops[1].Leg, want[i].leg)
 		equal(t, "sensitivity", p.Hops[1].Sensitivity, 2)
-		equal(t, "total", p.Hops[1].Total, p.Length)
+		equal(t, "total", p.Hops[1].Total.V, p.Length)
 	}
-	equal(t, "what is not the call", paths[0].Hops[0].Delta, 170*ms)
+	equal(t, "what is not the call", paths[0].Hops[0].Delta.V, 170*ms)
 	equal(t, "the need is the longest path", sol.Roots[0].Need.V, paths[0].Length)
 	equal(t, "one path", len(solver.Paths(g, sol, 0, 1)), 1)
 	equal(t, "no path", len(solver.Paths(g, sol, 0, 0)), 0)
@@ -73,6 +73,31 @@ func TestPathWithoutCalls(t *testing.T) {
 	equal(t, "length", paths[0].Length, 10*ms)
 }
 
+// What nobody knows is not 0: it makes what stands above it a lower bound, and a path of nothing else unknown.
+func TestPathsOfUnknownNeeds(t *testing.T) {
+	b := plan()
+	b.entry("a", 500*ms)
+	b.call("a", "b", nil)
+	g, sol := b.solve(t)
+	p := solver.Paths(g, sol, 0, 1)[0]
+	equal(t, "length", p.Known, solver.Nothing)
+	equal(t, "slack", p.Slack, model.Unknown)
+	for _, h := range p.Hops {
+		equal(t, "takes", h.Delta.Known, solver.Nothing)
+		equal(t, "sum", h.Total.Known, solver.Nothing)
+	}
+
+	b.service("a").Before = val(10 * ms)
+	g, sol = b.solve(t)
+	p = solver.Paths(g, sol, 0, 1)[0]
+	equal(t, "length", p.Length, 10*ms)
+	equal(t, "length, at least", p.Known, solver.Partial)
+	equal(t, "slack, at most", p.Slack, 490*ms)
+	equal(t, "work and margin, at least", p.Hops[0].Delta, solver.Need{V: 10 * ms, Known: solver.Partial})
+	equal(t, "the call", p.Hops[1].Delta.Known, solver.Nothing)
+	equal(t, "the sum", p.Hops[1].Total, solver.Need{V: 10 * ms, Known: solver.Partial})
+}
+
 // The longest paths are those that walking all of them finds.
 func TestPathsAgainstEnumeration(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -95,7 +120,7 @@ func TestPathsAgainstEnumeration(t *testing.T) {
 			var got []model.Duration
 			for _, p := range paths {
 				got = append(got, p.Length)
-				if total := p.Hops[len(p.Hops)-1].Total; total != p.Length {
+				if total := p.Hops[len(p.Hops)-1].Total.V; total != p.Length {
 					t.Fatalf("the hops of a path of %s add up to %s", p.Length, total)
 				}
 			}

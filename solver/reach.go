@@ -243,7 +243,7 @@ func raise(most *atomic.Int64, to int64) {
 // enter sends the root's own attempts: one after the other, none after the client gave up.
 func (x *reachedBy) enter(root *Root, busy model.Duration) {
 	x.configured, x.limited = saturate(root.Attempts), saturate(root.Attempts)
-	x.budgeted, x.visits = float64(x.configured), 1
+	x.budgeted, x.visits = ratio(x.configured), 1
 	x.start = min(root.Overhead.Add(busy.Mul(root.Attempts-1)), root.Timeout)
 	x.end = x.start.Add(busy)
 }
@@ -251,7 +251,7 @@ func (x *reachedBy) enter(root *Root, busy model.Duration) {
 func (x *reachedBy) add(from *reachedBy, w *weight) {
 	x.configured = saturate(x.configured + MulCount(from.configured, w.configured))
 	x.limited = saturate(x.limited + MulCount(from.limited, w.limited))
-	x.budgeted = min(x.budgeted+from.budgeted*w.budgeted, float64(MaxCount))
+	x.budgeted = saturateRatio(x.budgeted + from.budgeted*w.budgeted)
 	x.visits = min(x.visits+from.visits*w.visits, float64(MaxCount))
 	x.waited = x.waited.Add(w.waited.Mul(from.limited))
 	x.work = x.work.Add(w.work.Mul(from.limited))

@@ -10,17 +10,17 @@ type Solution struct {
 }
 
 // Counts are the three amplification numbers, always named: attempts that reach a service per request at a
-// root. Integers stop at MaxCount.
+// root. They stop at MaxCount, unless unlimited attempts are among them.
 type Counts struct {
 	// Configured multiplies all attempts: fast failures reach it whatever the timeouts.
 	Configured int64
 	// TimeLimited counts the attempts that can start while the callee hangs.
 	TimeLimited int64
-	// Budgeted is the bound with retry budgets, ∏ (1 + ratio).
+	// Budgeted is the bound with retry budgets, ∏ (1 + ratio); +Inf where it is unlimited.
 	Budgeted float64
 }
 
-// MaxCount is where attempt counts saturate.
+// MaxCount is where attempt counts saturate. Only a count that is unlimited is above it.
 const MaxCount int64 = 1_000_000_000_000_000
 
 // Knowledge says how much of a sum is known.

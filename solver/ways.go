@@ -210,5 +210,3 @@ func (r *round) skip(w Way, full int64, at, cost, wait model.Duration, k, limit 
 	}
 	return w, full
 }
-
-func saturate(n int64) int64 { return min(n, MaxCount) }

@@ -86,6 +86,11 @@ func compute(op solver.Op, parts []solver.Line) *big.Int {
 		}
 		if parts[0].Unit == solver.Count && parts[len(parts)-1].Unit == solver.Count && r.Cmp(big.NewInt(solver.MaxCount)) > 0 {
 			r.SetInt64(solver.MaxCount)
+			for _, x := range v {
+				if x.Cmp(r) > 0 {
+					r.Set(x) // unlimited
+				}
+			}
 		}
 	case solver.Minus, solver.Difference:
 		for _, x := range v[1:] {

@@ -147,7 +147,7 @@ func (p *graph) service(s int) ([]string, line) {
 			lines = append(lines, "received "+render.Brief(t.Received, false))
 		}
 		if t.Attempts.Configured > 1 {
-			lines = append(lines, countText(t.Attempts.Configured)+" attempts a request")
+			lines = append(lines, solver.CountText(t.Attempts.Configured)+" attempts a request")
 		}
 	}
 	return lines, line{bad: p.red[service.Name]}
@@ -241,7 +241,7 @@ func limits(w *model.Waiter) string {
 	case attempts == int64(model.Unlimited):
 		text = "unlimited attempts"
 	case attempts > 1:
-		text = fmt.Sprintf("%d attempts", attempts)
+		text = solver.CountText(attempts) + " attempts"
 	}
 	switch {
 	case try.Set() && text != "":
@@ -258,13 +258,6 @@ func limits(w *model.Waiter) string {
 		return text + ", no timeout"
 	}
 	return text + " in " + w.Timeout.V.String()
-}
-
-func countText(n int64) string {
-	if n >= solver.MaxCount {
-		return "unlimited"
-	}
-	return fmt.Sprint(n)
 }
 
 // plain gives what stands in a service's body: a group of one counts as what is in it.

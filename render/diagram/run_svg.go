@@ -171,14 +171,14 @@ func (p *runPlot) row(row *timelineRow, y int) {
 	}
 	p.c.text(p.x+plotWidth+columnGap, y+10, smallSize, p.asked(row), "")
 	if orphan := p.Spent(p.run, row.service).Orphan; orphan > 0 {
-		p.c.text(p.costs, y+10, smallSize, worked(orphan)+" for nobody", fmt.Sprintf("fill=\"%s\"", violationColor))
+		p.c.text(p.costs, y+10, smallSize, p.worked(orphan)+" for nobody", fmt.Sprintf("fill=\"%s\"", violationColor))
 	}
 }
 
 // asked says how often a service is asked and how long it works.
 func (p *runPlot) asked(row *timelineRow) string {
 	s := p.Spent(p.run, row.service)
-	text := "asked " + countText(s.Starts) + "×, works " + worked(s.Work)
+	text := "asked " + solver.CountText(s.Starts) + "×, works " + p.worked(s.Work)
 	if row.hidden > 0 {
 		text += fmt.Sprintf(" (%d not drawn)", row.hidden)
 	}
@@ -186,11 +186,11 @@ func (p *runPlot) asked(row *timelineRow) string {
 }
 
 // worked words a time of work.
-func worked(d model.Duration) string {
-	if !d.Finite() {
+func (p *runPlot) worked(d model.Duration) string {
+	if !d.Finite() && !p.run.Ends.Finite() {
 		return "without end"
 	}
-	return render.Brief(d, true)
+	return render.SumText(p.run, d)
 }
 
 // bar draws one attempt: plain while every caller waits, hatched when one has left, a cross where its own did.

@@ -192,7 +192,7 @@ func (w *waterfall) rootRow(root *solver.Root) {
 		w.runOn(&r, w.time.Root.Left, visit.Ends)
 	}
 	r.gone = w.time.Root.Left
-	r.numbers = [4]string{number(w.wait, true), runsOn(r.tail), number(w.slo, false), countText(root.Attempts)}
+	r.numbers = [4]string{number(w.wait, true), runsOn(r.tail), number(w.slo, false), solver.CountText(root.Attempts)}
 	if s := w.shares[root.Node]; s.from.Finite() {
 		r.budget = append(r.budget, bar{0, s.from, poolBar})
 		r.budget = append(r.budget, w.kept(root.Node, s)...)
@@ -288,7 +288,7 @@ func (w *waterfall) call(id solver.LegID, depth int, from model.Duration) model.
 	} else {
 		r.note = "nobody says when it starts"
 	}
-	r.numbers = [4]string{number(t.Wait, true), runsOn(r.tail), number(t.Budget, false), countText(t.Amplification.TimeLimited)}
+	r.numbers = [4]string{number(t.Wait, true), runsOn(r.tail), number(t.Budget, false), solver.CountText(t.Amplification.TimeLimited)}
 	if !l.Awaited() {
 		r.numbers[0] = "not"
 	}

@@ -109,19 +109,19 @@ func recordOrder(defs members, records []record) []int {
 	return order
 }
 
-// writeRecord writes the table of a record. The word beside a time is explained once, in the introduction.
+// writeRecord writes the table of a record. The word beside a time or a count is explained once, in the introduction.
 func writeRecord(b *bytes.Buffer, name string, r *record, descriptions map[string]string) error {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| key | |\n| --- | --- |\n", name, r.Description)
-	times := make(map[string]bool)
+	numbers := make(map[string]bool)
 	for _, p := range r.keys() {
-		times[p.name] = strings.HasSuffix(p.name, "_ms")
+		numbers[p.name] = true
 	}
 	for _, p := range r.keys() {
 		var key record
 		if err := json.Unmarshal(p.value, &key); err != nil {
 			return err
 		}
-		if times[p.name+"_ms"] {
+		if count, is := strings.CutSuffix(p.name, "_is"); numbers[p.name+"_ms"] || is && numbers[count] {
 			continue
 		}
 		says := key.Description

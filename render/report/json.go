@@ -14,29 +14,31 @@ import (
 // Several plans of one run are the elements of `plans`.
 var JSON = &render.Renderer{
 	Name: "json", Kind: render.Check | render.Plan, Allowed: true, Title: "every number and finding, for programs",
-	Render: func(w io.Writer, in *render.Input) error {
-		out := bufio.NewWriter(w)
-		out.WriteString("{\"version\": 1,\n")
-		writePlan(out, in, " ")
+	Render:   func(w io.Writer, in *render.Input) error { return document(w, []*render.Input{in}, writePlan) },
+	Together: func(w io.Writer, ins []*render.Input) error { return document(w, ins, writePlan) },
+}
+
+// document writes the lists of a plan, of several plans under `plans`.
+func document(w io.Writer, ins []*render.Input, lists func(out *bufio.Writer, in *render.Input, indent string)) error {
+	out := bufio.NewWriter(w)
+	out.WriteString("{\"version\": 1")
+	if len(ins) == 1 {
+		lists(out, ins[0], " ")
 		out.WriteString("\n}\n")
 		return out.Flush()
-	},
-	Together: func(w io.Writer, ins []*render.Input) error {
-		out := bufio.NewWriter(w)
-		out.WriteString("{\"version\": 1,\n \"plans\": [")
-		for i, in := range ins {
-			if i > 0 {
-				out.WriteString(",")
-			}
-			out.WriteString("\n  {\"plan\": ")
-			out.Write(appendString(nil, in.PlanName()))
-			out.WriteString(",\n")
-			writePlan(out, in, "   ")
-			out.WriteString("\n  }")
+	}
+	out.WriteString(",\n \"plans\": [")
+	for i, in := range ins {
+		if i > 0 {
+			out.WriteString(",")
 		}
-		out.WriteString("\n ]\n}\n")
-		return out.Flush()
-	},
+		out.WriteString("\n  {\"plan\": ")
+		out.Write(appendString(nil, in.PlanName()))
+		lists(out, in, "   ")
+		out.WriteString("\n  }")
+	}
+	out.WriteString("\n ]\n}\n")
+	return out.Flush()
 }
 
 // writePlan writes the five lists of a plan.
@@ -57,10 +59,7 @@ func writePlan(out *bufio.Writer, in *render.Input, indent string) {
 
 // records writes one list, one record a line.
 func records(out *bufio.Writer, indent, key string, n int, fill func(o *object, i int)) {
-	if key != "entrypoints" { // the first list
-		out.WriteString(",\n")
-	}
-	out.WriteString(indent + `"` + key + `": [`)
+	out.WriteString(",\n" + indent + `"` + key + `": [`)
 	var buffer []byte
 	for i := range n {
 		if i > 0 {
@@ -142,9 +141,9 @@ func jsonLeg(o *object, in *render.Input, id solver.LegID) {
 	o.boolean("enforced", times.Enforced)
 	o.ms("starts", times.Starts)
 	o.ms("left", times.Left)
-	o.count("attempts_started", times.Started)
-	o.count("attempts_full", times.Full)
-	o.count("attempts_possible", times.Possible)
+	o.product("attempts_started", times.Started)
+	o.product("attempts_full", times.Full)
+	o.product("attempts_possible", times.Possible)
 	jsonWay(o, "if_hangs", &times.Hang)
 	jsonWay(o, "if_fails_late", &times.Late)
 	jsonWay(o, "if_fails_fast", &times.Fast)
@@ -169,7 +168,7 @@ const mostWaits = 64
 
 func jsonWay(o *object, key string, way *solver.Way) {
 	o.object(key, func(o *object) {
-		o.count("attempts_started", way.Started)
+		o.product("attempts_started", way.Started)
 		o.ms("last_attempt", way.Last)
 		o.ms("wait", way.Wait)
 	})

@@ -62,6 +62,21 @@ func (o *object) count(k string, n int64) {
 	o.b = strconv.AppendInt(o.b, n, 10)
 }
 
+// product writes a count that may have stopped at MaxCount, or be unlimited: the word then stands beside it.
+func (o *object) product(k string, n int64) {
+	o.count(k, min(n, solver.MaxCount))
+	o.saturated(k, float64(n))
+}
+
+func (o *object) saturated(k string, n float64) {
+	switch {
+	case n > float64(solver.MaxCount):
+		o.text(k+"_is", "unlimited")
+	case n == float64(solver.MaxCount):
+		o.text(k+"_is", "at least")
+	}
+}
+
 // number writes v to a millionth, without the noise of its binary form.
 func (o *object) number(k string, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -168,9 +183,10 @@ func (o *object) at(s diag.Span) {
 
 func (o *object) counts(k string, c solver.Counts) {
 	o.object(k, func(o *object) {
-		o.count("configured", c.Configured)
-		o.count("time_limited", c.TimeLimited)
-		o.number("with_retry_budgets", c.Budgeted)
+		o.product("configured", c.Configured)
+		o.product("time_limited", c.TimeLimited)
+		o.number("with_retry_budgets", min(c.Budgeted, float64(solver.MaxCount)))
+		o.saturated("with_retry_budgets", c.Budgeted)
 	})
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/render"
@@ -32,9 +31,9 @@ func RunTable(w io.Writer, r *render.Run) error {
 	}{
 		{"answer", func(run *solver.Run) string { return answerCell(run) }},
 		{"last work ends", func(run *solver.Run) string { return brief(run.Ends, up) }},
-		{"orphaned work", func(run *solver.Run) string { return brief(render.Orphaned(run), up) }},
+		{"orphaned work", func(run *solver.Run) string { return render.SumText(run, render.Orphaned(run)) }},
 		{"waited for `" + clean(r.ServiceName(r.Scenario.Service)) + "`", func(run *solver.Run) string {
-			return brief(r.Spent(run, r.Scenario.Service).Waited, up)
+			return render.SumText(run, r.Spent(run, r.Scenario.Service).Waited)
 		}},
 	} {
 		cells(row.name, row.cell(r.AsIs), row.cell(r.Enforced))
@@ -47,9 +46,9 @@ func RunTable(w io.Writer, r *render.Run) error {
 	fmt.Fprint(t, "service\tstarts\twork\torphaned\tat once\n")
 	for _, n := range runServices(r) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", clean(r.ServiceName(n)),
-			change(r, n, func(s solver.Spent) string { return startsText(s.Starts) }),
-			change(r, n, func(s solver.Spent) string { return brief(s.Work, up) }),
-			change(r, n, func(s solver.Spent) string { return brief(s.Orphan, up) }),
+			change(r, n, func(_ *solver.Run, s solver.Spent) string { return solver.CountSign(s.Starts) }),
+			change(r, n, func(run *solver.Run, s solver.Spent) string { return render.SumText(run, s.Work) }),
+			change(r, n, func(run *solver.Run, s solver.Spent) string { return render.SumText(run, s.Orphan) }),
 			change(r, n, overlapText))
 	}
 	if err := t.Flush(); err != nil {
@@ -104,23 +103,16 @@ func answerCell(run *solver.Run) string {
 	return "error, " + brief(run.Answer, up)
 }
 
-func startsText(n int64) string {
-	if n >= solver.MaxCount {
-		return "without end"
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func overlapText(s solver.Spent) string {
+func overlapText(_ *solver.Run, s solver.Spent) string {
 	if s.Overlap == 0 && s.Starts > 0 {
 		return "?"
 	}
-	return strconv.FormatInt(s.Overlap, 10)
+	return solver.CountSign(s.Overlap)
 }
 
 // change writes a number of both runs, once where it is the same.
-func change(r *render.Run, n solver.NodeID, cell func(solver.Spent) string) string {
-	a, b := cell(r.Spent(r.AsIs, n)), cell(r.Spent(r.Enforced, n))
+func change(r *render.Run, n solver.NodeID, cell func(*solver.Run, solver.Spent) string) string {
+	a, b := cell(r.AsIs, r.Spent(r.AsIs, n)), cell(r.Enforced, r.Spent(r.Enforced, n))
 	if a == b {
 		return a
 	}
@@ -145,7 +137,7 @@ func RunJSON(r *render.Run, enforced bool) []byte {
 	o.objects("services", len(run.Services), func(o *object, i int) {
 		s := &run.Services[i]
 		o.text("name", r.ServiceName(s.Service))
-		o.count("starts", s.Starts)
+		o.product("starts", s.Starts)
 		o.ms("work", s.Work)
 		o.ms("orphan", s.Orphan)
 		o.ms("waited", s.Waited)

@@ -227,7 +227,11 @@ func TestDocumentation(t *testing.T) {
 	}
 	for name, def := range s.Defs {
 		for key := range def.Properties {
-			if _, word := def.Properties[key+"_ms"]; !word && !bytes.Contains(doc, []byte("`"+key+"`")) {
+			_, word := def.Properties[key+"_ms"]
+			if count, is := strings.CutSuffix(key, "_is"); is {
+				_, word = def.Properties[count]
+			}
+			if !word && !bytes.Contains(doc, []byte("`"+key+"`")) {
 				t.Errorf("docs/json.md does not name `%s` of %s", key, name)
 			}
 		}

@@ -151,7 +151,7 @@ func amplificationSentence(in *render.Input) string {
 	if root := rootNameIf(in, true, node.AttemptsRoot); root != "" {
 		from = " at `" + clean(root) + "`"
 	}
-	fmt.Fprintf(&b, "one request%s may become %s at `%s`", from, attemptsText(node.Attempts.Configured), clean(in.Plan.Services[worst].Name))
+	fmt.Fprintf(&b, "one request%s may become %s attempts at `%s`", from, solver.CountText(node.Attempts.Configured), clean(in.Plan.Services[worst].Name))
 	switch factors := factorsOf(in, solver.NodeID(worst)); {
 	case len(factors) > mostFactors:
 		fmt.Fprintf(&b, ": %d layers multiply", len(factors))
@@ -161,18 +161,11 @@ func amplificationSentence(in *render.Input) string {
 	if node.Waited.Finite() && node.Waited > 0 {
 		started := "they wait"
 		if node.Attempts.TimeLimited < node.Attempts.Configured {
-			started = fmt.Sprintf("%d can start, waiting", node.Attempts.TimeLimited)
+			started = solver.CountText(node.Attempts.TimeLimited) + " can start, waiting"
 		}
 		fmt.Fprintf(&b, "; while it hangs, %s %s in all", started, brief(node.Waited, up))
 	}
 	return b.String()
-}
-
-func attemptsText(n int64) string {
-	if n >= solver.MaxCount {
-		return "attempts without end"
-	}
-	return fmt.Sprintf("%d attempts", n)
 }
 
 // factorsOf gives the layers whose attempts multiply to those at a service, outermost first; nothing where they
@@ -194,14 +187,14 @@ func factorsOf(in *render.Input, n solver.NodeID) []string {
 		leg := &in.Graph.Legs[best]
 		if by := solver.MulCount(leg.Multiplies(), solver.MulCount(leg.Repeat, leg.FanOut)); by > 1 {
 			product = solver.MulCount(product, by)
-			factors = append(factors, fmt.Sprintf("%d (`%s`)", by, clean(in.Graph.LegName(best))))
+			factors = append(factors, fmt.Sprintf("%s (`%s`)", solver.CountText(by), clean(in.Graph.LegName(best))))
 		}
 		at = leg.From
 	}
 	if root := in.Solution.Nodes[n].AttemptsRoot; root >= 0 && int(root) < len(in.Graph.Roots) && in.Graph.Roots[root].Attempts > 1 {
 		by := in.Graph.Roots[root].Attempts
 		product = solver.MulCount(product, by)
-		factors = append(factors, fmt.Sprintf("%d (`%s`)", by, clean(rootName(in, int(root)))))
+		factors = append(factors, fmt.Sprintf("%s (`%s`)", solver.CountText(by), clean(rootName(in, int(root)))))
 	}
 	if product != total || product >= solver.MaxCount || len(factors) < 2 {
 		return nil

@@ -3,7 +3,6 @@ package report
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -329,10 +328,8 @@ func slackCell(times *solver.LegTimes, paint style) string {
 func limitsCell(timeout, perTry model.Duration, attempts int64) string {
 	tries := ""
 	switch {
-	case attempts > solver.MaxCount:
-		tries = "unlimited×"
 	case attempts > 1:
-		tries = fmt.Sprintf("%d×", attempts)
+		tries = solver.CountText(attempts) + "×"
 	case perTry != model.Unknown && perTry != timeout:
 		tries = "1×"
 	default:
@@ -373,15 +370,11 @@ func recommendedCell(leg *solver.Leg, times *solver.LegTimes) string {
 
 // amplificationCell prints the attempts a request can cause, and in brackets those that fit while the callee hangs.
 func amplificationCell(c solver.Counts) string {
-	switch {
-	case c.Configured >= solver.MaxCount && c.TimeLimited >= solver.MaxCount:
-		return "unlimited"
-	case c.Configured >= solver.MaxCount:
-		return fmt.Sprintf("unlimited (%d)", c.TimeLimited)
-	case c.TimeLimited < c.Configured:
-		return fmt.Sprintf("%d (%d)", c.Configured, c.TimeLimited)
+	text := solver.CountSign(c.Configured)
+	if c.TimeLimited < c.Configured {
+		text += " (" + solver.CountSign(c.TimeLimited) + ")"
 	}
-	return fmt.Sprint(c.Configured)
+	return text
 }
 
 type mark struct {

@@ -164,7 +164,7 @@ func (a *amplification) product() string {
 
 func (a *amplification) factor(l solver.LegID) int64 {
 	if l == solver.ByRoot {
-		return min(a.p.Graph.Roots[a.at.AttemptsRoot].Attempts, solver.MaxCount)
+		return a.p.Graph.Roots[a.at.AttemptsRoot].Attempts
 	}
 	return a.p.Graph.Legs[l].Multiplies()
 }
@@ -217,12 +217,8 @@ func (a *amplification) layerNotes() []diag.Note {
 // otherNumbers has the two kinder counts, by their names.
 func (a *amplification) otherNumbers() diag.Note {
 	n := a.at.Attempts
-	budgeted := "unlimited"
-	if n.Budgeted < float64(solver.MaxCount) {
-		budgeted = strconv.FormatFloat(n.Budgeted, 'f', -1, 64)
-	}
 	return diag.Note{Text: fmt.Sprintf("configured %s; time-limited, while `%s` hangs, %s; with retry budgets %s",
-		countText(n.Configured), a.p.nodeName(a.node), countText(n.TimeLimited), budgeted)}
+		countText(n.Configured), a.p.nodeName(a.node), countText(n.TimeLimited), solver.RatioText(n.Budgeted))}
 }
 
 // remedy gives each single change that ends the finding; without any it says which layers must go together, and what

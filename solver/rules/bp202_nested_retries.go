@@ -142,7 +142,7 @@ func bothRetry(names []string, depth int) string {
 func productText(factors []string, low *layer) string {
 	switch {
 	case endless(low.product):
-		return "unlimited"
+		return countText(low.product)
 	case low.depth > len(factors):
 		return thousands(low.product)
 	}

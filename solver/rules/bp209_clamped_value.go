@@ -74,7 +74,7 @@ func (p *Pass) neverRetried(l solver.LegID) {
 // attemptsOf gives a written count as the solver counts it.
 func attemptsOf(n int32) int64 {
 	if n == model.Unlimited {
-		return solver.MaxCount
+		return solver.MaxCount + 1 // as everything unlimited is
 	}
 	return int64(n)
 }

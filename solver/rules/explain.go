@@ -2,7 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/budgetplan/budgetplan/model"
@@ -273,23 +272,14 @@ func times(n int64, what string, d model.Duration) string {
 
 // counted gives `1 call`, `2 calls`.
 func counted(n int64, what string) string {
-	if n >= solver.MaxCount {
-		return "unlimited " + what + "s"
-	}
 	if n == 1 {
 		return "1 " + what
 	}
-	return thousands(n) + " " + what + "s"
+	return solver.CountText(n) + " " + what + "s"
 }
 
 // thousands groups digits: 2,168.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func thousands(n int64) string { return solver.Thousands(n) }
 
 // attemptsText words an attempt count, which may be without end.
 func attemptsText(n int64) string { return counted(n, "attempt") }

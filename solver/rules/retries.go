@@ -20,7 +20,7 @@ func retrying(visit func(*Pass, solver.LegID)) func(*Pass, solver.LegID) {
 	}
 }
 
-// endless reports whether a count stands for attempts without end.
+// endless reports whether a count stands for attempts without end, or for more than can be told apart.
 func endless(attempts int64) bool { return attempts >= solver.MaxCount }
 
 // layer is one that retries: a leg, or the client of a root (leg is solver.ByRoot). Above is the nearest layer on the
@@ -52,8 +52,7 @@ func (p *Pass) layers() (all []layer, near []int32) {
 	}
 	add := func(x layer, to solver.NodeID) {
 		i := int32(len(all))
-		x.attempts, x.top, x.depth = min(x.attempts, solver.MaxCount), i, 1
-		x.product = x.attempts
+		x.top, x.depth, x.product = i, 1, x.attempts
 		if x.above >= 0 {
 			over := &all[x.above]
 			x.top, x.depth, x.written, x.product = over.top, over.depth+1, over.written, solver.MulCount(x.attempts, over.product)
@@ -117,8 +116,11 @@ func (p *Pass) layerFix(l solver.LegID, root int32, attempts int64) diag.Fix {
 		return p.retriesFix(l, attempts)
 	}
 	key, less := spelling(p.Plan.Entrypoints[p.Graph.Roots[root].Entrypoint].RetriesKey)
-	f := diag.Fix{Subject: p.rootName(root), Key: key, Bound: "most", To: countText(attempts - less)}
-	f.From = countText(p.Graph.Roots[root].Attempts - less)
+	f := diag.Fix{Subject: p.rootName(root), Key: key, Bound: "most", To: strconv.FormatInt(attempts-less, 10)}
+	f.From = "unlimited"
+	if n := p.Graph.Roots[root].Attempts; !endless(n) {
+		f.From = strconv.FormatInt(n-less, 10)
+	}
 	if o := p.layerOrigin(l, root); o != nil {
 		f.At = o.Span()
 	}
@@ -126,12 +128,7 @@ func (p *Pass) layerFix(l solver.LegID, root int32, attempts int64) diag.Fix {
 }
 
 // countText writes a count that may be without end.
-func countText(n int64) string {
-	if endless(n) {
-		return "unlimited"
-	}
-	return strconv.FormatInt(n, 10)
-}
+func countText(n int64) string { return solver.CountText(n) }
 
 // stopText names the limit that stops the attempts of a leg, with its place.
 func (p *Pass) stopText(l solver.LegID) (string, *diag.Origin) {

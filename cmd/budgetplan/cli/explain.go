@@ -256,7 +256,7 @@ func lineText(l solver.Line) string {
 func valueText(l solver.Line) string {
 	switch l.Unit {
 	case solver.Count:
-		return times(l.Count)
+		return solver.CountText(l.Count)
 	case solver.Share:
 		return l.Share.String()
 	}
@@ -269,8 +269,8 @@ func (e explainer) service(n solver.NodeID) {
 	s, t := &in.Plan.Services[n], &in.Solution.Nodes[n]
 	fmt.Fprintf(e.w, "%s  %s\n", s.Name, s.At)
 	fmt.Fprintf(e.w, "  received %s, needs %s, may be busy %s\n", bound(t.Received), need(t.Need), bound(t.Busy))
-	fmt.Fprintf(e.w, "  attempts per request: configured %s, time-limited %s, with retry budgets %.4g\n",
-		times(t.Attempts.Configured), times(t.Attempts.TimeLimited), t.Attempts.Budgeted)
+	fmt.Fprintf(e.w, "  attempts per request: configured %s, time-limited %s, with retry budgets %s\n",
+		solver.CountText(t.Attempts.Configured), solver.CountText(t.Attempts.TimeLimited), solver.RatioText(t.Attempts.Budgeted))
 	e.expected(n)
 	legs := in.Graph.In(n)
 	if len(legs) == 0 {
@@ -279,7 +279,7 @@ func (e explainer) service(n solver.NodeID) {
 	for _, l := range legs {
 		leg, lt := &in.Graph.Legs[l], &in.Solution.Legs[l]
 		fmt.Fprintf(e.w, "  called by %s: %s, waits %s, attempts reaching it %s\n", in.Graph.LegName(l),
-			count(int(min(leg.Attempts, solver.MaxCount)), "attempt"), bound(lt.Wait), times(lt.Amplification.Configured))
+			attemptsText(leg.Attempts), bound(lt.Wait), solver.CountText(lt.Amplification.Configured))
 	}
 }
 
@@ -291,14 +291,14 @@ func (e explainer) expected(n solver.NodeID) {
 		return
 	}
 	mean := solver.Expected(e.in.Graph, int(root))[n]
-	var least string
-	switch mean.Known {
-	case solver.Nothing:
+	text := solver.RatioText(mean.V)
+	switch {
+	case mean.Known == solver.Nothing:
 		return
-	case solver.Partial:
-		least = "at least "
+	case mean.Known == solver.Partial && mean.V < float64(solver.MaxCount):
+		text = "at least " + text
 	}
-	fmt.Fprintf(e.w, "  expected at the failure rates given: %s%.4g\n", least, mean.V)
+	fmt.Fprintf(e.w, "  expected at the failure rates given: %s\n", text)
 }
 
 // entrypoint gives its numbers and its longest paths.

@@ -12,11 +12,7 @@ import (
 func (e explainer) longest(root int32) {
 	in := e.in
 	for i, p := range solver.Paths(in.Graph, in.Solution, root, e.paths) {
-		least := ""
-		if p.Known != solver.Complete {
-			least = "at least "
-		}
-		fmt.Fprintf(e.w, "  path %d: %s%s, slack %s\n", i+1, least, p.Length, bound(p.Slack))
+		fmt.Fprintf(e.w, "  path %d: %s, slack %s\n", i+1, need(solver.Need{V: p.Length, Known: p.Known}), slack(p.Slack, p.Known))
 		w := tabwriter.NewWriter(e.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(w, "  takes\tsum\tper ms\tper attempt\t")
 		for _, h := range p.Hops {
@@ -29,7 +25,7 @@ func (e explainer) longest(root int32) {
 					rate += factor(h.PerAttempt)
 				}
 			}
-			fmt.Fprintf(w, "  %s\t%s\t%s\t  %s%s\n", h.Delta, h.Total, rate, name, at)
+			fmt.Fprintf(w, "  %s\t%s\t%s\t  %s%s\n", least(h.Delta), least(h.Total), rate, name, at)
 		}
 		_ = w.Flush() // what place gives keeps its error
 	}

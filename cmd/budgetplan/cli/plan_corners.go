@@ -9,6 +9,7 @@ import (
 	"github.com/budgetplan/budgetplan/cmd/budgetplan/pipeline"
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/render"
+	"github.com/budgetplan/budgetplan/render/report"
 	"github.com/budgetplan/budgetplan/solver"
 )
 
@@ -35,14 +36,19 @@ func corners(words []string) ([]corner, error) {
 	return out, nil
 }
 
-// writeCorners gives a row an entrypoint and a row a call, a column a corner, then what is late in each.
-func writeCorners(r *pipeline.Result, columns []corner) func(io.Writer, bool, int) error {
+// writeCorners gives a row an entrypoint and a row a call, a column a corner, then what is late in each; or the same as
+// JSON.
+func writeCorners(r *pipeline.Result, columns []corner, format string) writer {
 	return func(w io.Writer, _ bool, _ int) error {
+		of := func(in *render.Input) []report.Corner { return cornersOf(in, columns) }
+		if format == "json" {
+			return report.CornersJSON(w, r.Plans, of)
+		}
 		for i, in := range r.Plans {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			if err := writePlanCorners(w, in, columns); err != nil {
+			if err := writePlanCorners(w, in, of(in)); err != nil {
 				return err
 			}
 		}
@@ -50,18 +56,26 @@ func writeCorners(r *pipeline.Result, columns []corner) func(io.Writer, bool, in
 	}
 }
 
-func writePlanCorners(out io.Writer, in *render.Input, columns []corner) error {
-	g, at := in.Graph, make([]solver.Corner, len(columns))
+// cornersOf computes the corners of a plan.
+func cornersOf(in *render.Input, columns []corner) []report.Corner {
+	at := make([]report.Corner, len(columns))
 	for i, c := range columns {
-		at[i] = limits(g, in.Solution)
+		at[i] = report.Corner{Name: c.name, Key: "need"}
 		if c.percentile > 0 {
-			at[i] = solver.CornerAt(g, in.Solution, c.percentile)
+			at[i].Corner = solver.CornerAt(in.Graph, in.Solution, c.percentile)
+		} else {
+			at[i].Key, at[i].Corner = "wait", limits(in.Graph, in.Solution)
 		}
 	}
+	return at
+}
+
+func writePlanCorners(out io.Writer, in *render.Input, at []report.Corner) error {
+	g := in.Graph
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	row := func(name, target string, cell func(i int) string) {
 		fmt.Fprintf(w, "%s\t", target)
-		for i := range columns {
+		for i := range at {
 			fmt.Fprintf(w, "%s\t", cell(i))
 		}
 		if name != "" {
@@ -69,7 +83,7 @@ func writePlanCorners(out io.Writer, in *render.Input, columns []corner) error {
 		}
 		fmt.Fprintln(w, name)
 	}
-	row("", "SLO", func(i int) string { return columns[i].name })
+	row("", "SLO", func(i int) string { return at[i].Name })
 	for r := range g.Roots {
 		name := in.Plan.Services[g.Roots[r].Node].Name
 		if e := g.Roots[r].Entrypoint; e >= 0 {
@@ -80,12 +94,12 @@ func writePlanCorners(out io.Writer, in *render.Input, columns []corner) error {
 	for l := range g.Legs {
 		row("  "+g.LegName(solver.LegID(l)), "", func(i int) string { return atLeast(at[i].Legs[l]) })
 	}
-	late := make([]solver.Violations, len(columns))
-	for i := range columns {
-		late[i] = solver.Late(g, func(r int32) solver.Need { return at[i].Roots[r] })
+	late := make([]solver.Violations, len(at))
+	for i := range at {
+		late[i] = solver.Late(g, at[i].Roots)
 	}
-	row("worst slack below 0", "", func(i int) string { return below(late[i].Worst) })
-	row("all slack below 0", "", func(i int) string { return below(late[i].Total) })
+	row("worst slack below 0", "", func(i int) string { return below(late[i].Worst, late[i].Known) })
+	row("all slack below 0", "", func(i int) string { return below(late[i].Total, late[i].Known) })
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -122,19 +136,14 @@ func limits(g *solver.Graph, sol *solver.Solution) solver.Corner {
 }
 
 // atLeast is need, short enough for a column.
-func atLeast(n solver.Need) string {
-	switch n.Known {
-	case solver.Nothing:
-		return "unknown"
-	case solver.Partial:
-		return "≥" + n.V.Up().String()
-	}
-	return bound(n.V.Up())
-}
+func atLeast(n solver.Need) string { return least(solver.Need{V: n.V.Up(), Known: n.Known}) }
 
-func below(d model.Duration) string {
+// least is need with a sign in the place of words.
+func least(n solver.Need) string { return strings.Replace(need(n), "at least ", "≥", 1) }
+
+func below(d model.Duration, known solver.Knowledge) string {
 	if d == -model.NoLimit {
 		return "unbounded"
 	}
-	return d.Down().String()
+	return strings.Replace(slack(d.Down(), known), "at most ", "≤", 1)
 }

@@ -196,13 +196,13 @@ func (d *difference) leg(l solver.LegID, a, b *render.Input) {
 	x, y := &a.Solution.Legs[l], &b.Solution.Legs[l]
 	for _, r := range []row{
 		{name, "timeout", bound(p.Timeout), bound(q.Timeout)},
-		{name, "attempts", times(p.Attempts), times(q.Attempts)},
+		{name, "attempts", solver.CountText(p.Attempts), solver.CountText(q.Attempts)},
 		{name, "need", need(x.Need), need(y.Need)},
 		{name, "budget", bound(x.Budget), bound(y.Budget)},
 		{name, "slack", slack(x.Slack, x.SlackKnown), slack(y.Slack, y.SlackKnown)},
 		{name, "wait", bound(x.Wait), bound(y.Wait)},
 		{name, "busy", bound(x.Busy), bound(y.Busy)},
-		{name, "attempts per request", times(x.Amplification.Configured), times(y.Amplification.Configured)},
+		{name, "attempts per request", solver.CountText(x.Amplification.Configured), solver.CountText(y.Amplification.Configured)},
 	} {
 		if r.Before != r.After {
 			d.Calls = append(d.Calls, r)

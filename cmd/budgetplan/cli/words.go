@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strconv"
-
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/solver"
 )
@@ -33,19 +31,18 @@ func need(n solver.Need) string {
 }
 
 func slack(d model.Duration, known solver.Knowledge) string {
-	switch known {
-	case solver.Nothing:
+	switch {
+	case known == solver.Nothing:
 		return "unknown"
-	case solver.Partial:
+	case known == solver.Partial && d.Finite():
 		return "at most " + d.String()
 	}
 	return bound(d)
 }
 
-// times writes a number of attempts, which may have no end.
-func times(n int64) string {
-	if n >= solver.MaxCount {
-		return "unlimited"
+func attemptsText(n int64) string {
+	if n == 1 {
+		return "1 attempt"
 	}
-	return strconv.FormatInt(n, 10)
+	return solver.CountText(n) + " attempts"
 }
