@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -91,21 +92,8 @@ func (p *Pass) sharedServer(n solver.NodeID) {
 	if !s.ServerTimeout.Set() || !s.ServerTimeout.V.Finite() {
 		return
 	}
-	short, long := solver.LegID(-1), solver.LegID(-1)
-	for _, l := range p.Graph.In(n) {
-		leg, t, _, _ := p.call(l)
-		if !leg.Awaited() || t.One.Known != solver.Complete {
-			continue
-		}
-		// What does not fit into its own wait is no conflict between two.
-		if !t.Enforced && t.Patience.Finite() && p.atCallee(l) < t.Patience && (short < 0 || t.Patience < p.Sol.Legs[short].Patience) {
-			short = l
-		}
-		if long < 0 || t.One.V > p.Sol.Legs[long].One.V {
-			long = l
-		}
-	}
-	if short < 0 || long == short || p.atCallee(long) < p.Sol.Legs[short].Patience {
+	short, others, long := p.cutShort(n)
+	if short < 0 {
 		return
 	}
 	_, t, _, w := p.call(short)
@@ -120,7 +108,51 @@ func (p *Pass) sharedServer(n solver.NodeID) {
 	}
 	f.Help = fmt.Sprintf("let a limit of the request, and not of the server, end the work: %s", p.enforcementHelp(short))
 	f.Fixes = p.enforcementFix(short)
+	if len(others) > 0 {
+		var names []string
+		for _, l := range others {
+			names = append(names, "`"+p.Graph.LegName(l)+"`")
+		}
+		f.Help += ", and likewise on " + sentence(names, "and")
+		f.Fixes = p.enforcedTogether(f.Fixes, others)
+	}
 	p.Report(f)
+}
+
+// cutShort finds the caller of a service that needs most, and those that wait less than that and leave work behind: the
+// most impatient one and the others, in plan order. Short is -1 where there is no conflict.
+func (p *Pass) cutShort(n solver.NodeID) (short solver.LegID, others []solver.LegID, long solver.LegID) {
+	short, long = -1, -1
+	for _, l := range p.Graph.In(n) {
+		if leg, t, _, _ := p.call(l); leg.Awaited() && t.One.Known == solver.Complete && (long < 0 || t.One.V > p.Sol.Legs[long].One.V) {
+			long = l
+		}
+	}
+	for _, l := range p.Graph.In(n) {
+		leg, t, _, _ := p.call(l)
+		// What does not fit into its own wait is no conflict between two.
+		if l == long || !leg.Awaited() || t.One.Known != solver.Complete || t.Enforced || !t.Patience.Finite() ||
+			p.atCallee(l) >= t.Patience || p.atCallee(long) < t.Patience {
+			continue
+		}
+		others = append(others, l)
+		if short < 0 || t.Patience < p.Sol.Legs[short].Patience {
+			short = l
+		}
+	}
+	return short, slices.DeleteFunc(others, func(l solver.LegID) bool { return l == short }), long
+}
+
+// enforcedTogether adds to the change that enforces one call those that enforce others too. Where that one is a change
+// of the service there is none: whether it enforces the others depends on what they tell.
+func (p *Pass) enforcedTogether(first []diag.Fix, others []solver.LegID) []diag.Fix {
+	if len(first) != 1 || first[0].Key != "propagates" {
+		return nil
+	}
+	for _, l := range others {
+		first[0].With = append(first[0].With, p.enforcementFix(l)...)
+	}
+	return first
 }
 
 // atCallee is what one attempt of a call needs of the callee, the network out.
