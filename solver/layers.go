@@ -66,6 +66,14 @@ func NewAmplifier(g *Graph, at NodeID, root int32) *Amplifier {
 	return a
 }
 
+// From gives the amplifier for requests of another root, as the plan is.
+func (a *Amplifier) From(root int32) *Amplifier {
+	b := *a
+	b.root, b.attempts = &a.g.Roots[root], map[LegID]int64{}
+	b.reach = b.arrive()
+	return &b
+}
+
 // sort puts callers before their callees, in an order that does not depend on how they were found.
 func (a *Amplifier) sort() {
 	slices.Sort(a.above)

@@ -11,7 +11,7 @@ import (
 
 // mostAgain bounds the work that goes into solving a plan anew for changes whose effect is nowhere else to be read: a
 // share of a budget follows the needs of all calls beside it. It is counted in calls, for all findings of a plan.
-const mostAgain = 10_000
+const mostAgain = 4_000
 
 // again gives the plan as a change of a call leaves it, solved anew, for a look at it alone: it reports
 // nothing. It is nil where that was done too often. It knows the limits and the counts of a call.

@@ -288,7 +288,7 @@ func (a *amplification) otherRoots() (others []*solver.Amplifier, all bool) {
 			if len(others) == mostOthers {
 				return nil, false
 			}
-			others = append(others, solver.NewAmplifier(a.p.Graph, a.node, r))
+			others = append(others, a.counter.From(r))
 		}
 		for _, in := range a.p.Graph.In(todo[i]) {
 			if from := a.p.Graph.Legs[in].From; !seen[from] {
