@@ -233,6 +233,9 @@ func (p *allowing) call(id LegID, has room) {
 			return model.NoLimit
 		})
 		if !l.Awaited() {
+			if !p.late[l.From] && min(to.sure, to.doubtful) < 0 {
+				to = room{model.NoLimit, model.NoLimit, true} // its caller may need nothing more, and with it fits
+			}
 			has = to // it needs nothing, so that the SLO is met or not whatever it does
 		}
 	} else {

@@ -48,8 +48,8 @@ func sameRuns(t fataler, p *model.Plan, x witness.Trouble) (all said) {
 			continue
 		}
 		got, err := run(g, i, x)
-		if large := new(solver.TooLarge); errors.As(err, &large) && hedges(p) {
-			// It tries more than happens: what a copy would have done that is cancelled.
+		if large := new(solver.TooLarge); errors.As(err, &large) && (hedges(p) || chooses(p)) {
+			// It tries more than happens: what a copy would have done that is cancelled, an alternative that is not taken.
 			all.long++
 			continue
 		} else if err != nil {
@@ -201,6 +201,15 @@ func hedges(p *model.Plan) bool {
 	return slices.ContainsFunc(p.Calls, func(c model.Call) bool {
 		return slices.ContainsFunc(c.Waiters, func(w model.Waiter) bool { return w.Hedge().Set() })
 	})
+}
+
+// chooses reports whether a plan has a one-of: an alternative may go on without end for nobody.
+func chooses(p *model.Plan) bool {
+	var in func(f model.Flow) bool
+	in = func(f model.Flow) bool {
+		return f.Kind == model.OneOf && len(f.Of) > 1 || slices.ContainsFunc(f.Of, in)
+	}
+	return slices.ContainsFunc(p.Services, func(s model.Service) bool { return in(s.Flow) })
 }
 
 func number(n map[string]string, lines []string) {
