@@ -151,9 +151,9 @@ func (s *shape) outlasts(l *leg) bool {
 	return !s.busy(l).plus(l.network).less(l.patience())
 }
 
-// timesOut reports whether an attempt may run into its limit, time to connect included.
+// timesOut reports whether an attempt may run into its limit, time to connect included. Nobody runs into none.
 func (s *shape) timesOut(l *leg) bool {
-	return !l.connect.plus(s.busy(l)).plus(l.network).less(l.limit())
+	return l.limit() != none && !l.connect.plus(s.busy(l)).plus(l.network).less(l.limit())
 }
 
 // stopsItself reports whether the callee must stop before its patience runs out, so that it never hangs.
