@@ -2,8 +2,6 @@ package rules
 
 import (
 	"fmt"
-	"slices"
-	"strconv"
 
 	"github.com/budgetplan/budgetplan/model"
 	"github.com/budgetplan/budgetplan/model/diag"
@@ -166,74 +164,36 @@ func (p *Pass) needNote(l solver.LegID) diag.Note {
 	return diag.Note{Text: text, At: at}
 }
 
-// rootFix words one change to an entrypoint that does not fit, and gives it as a value.
+// rootFix words one change to an entrypoint that does not fit, and gives it as values: those that belong together in one.
 func (p *Pass) rootFix(r int32, x solver.RootFix) (text string, fix diag.Fix) {
-	var id string
-	if x.Kind == solver.FixRetry || x.Kind == solver.FixOptional || x.Kind == solver.FixParallel || x.Kind == solver.FixDrop {
-		id = p.Graph.LegName(x.Leg)
-	}
+	settings := p.Graph.Settings(r, &x)
+	fix, fix.With = settings[0], settings[1:]
 	switch x.Kind {
 	case solver.FixMargin:
-		s := p.service(x.Node)
-		if s == nil {
-			return "a smaller margin", diag.Fix{Key: "margin", Bound: "most", To: x.Margin.String()}
-		}
-		return fmt.Sprintf("a margin of %s or less for `%s`", x.Margin, s.Name), diag.Fix{
-			Subject: s.Name, Key: "margin", At: s.Margin.Span(), From: p.Graph.Nodes[x.Node].Margin.String(), Bound: "most", To: x.Margin.String(),
-		}
+		text = fmt.Sprintf("a margin of %s or less for `%s`", x.Margin, fix.Subject)
 	case solver.FixMargins:
-		return fmt.Sprintf("a margin of %s or less everywhere", x.Margin), diag.Fix{
-			Subject: "defaults", Key: "margin", Bound: "most", To: x.Margin.String(),
-		}
+		text = fmt.Sprintf("a margin of %s or less everywhere", x.Margin)
 	case solver.FixRetry:
-		return fmt.Sprintf("%s on `%s`", retriesText(x.Attempts), id), p.retriesFix(x.Leg, x.Attempts)
+		text = fmt.Sprintf("%s on `%s`", retriesText(x.Attempts), fix.Subject)
 	case solver.FixOptional:
-		if leg, _, _, w := p.call(x.Leg); leg.Optional {
-			return fmt.Sprintf("a timeout of %s or less on `%s`", x.Time.Down(), id), p.limitFix(x.Leg, "timeout", w.Timeout, "most", x.Time)
+		text = fmt.Sprintf("a timeout of %s or less on `%s`", x.Time.Down(), fix.Subject)
+		if fix.Key == "optional" {
+			text = fmt.Sprintf("`%s` optional with a timeout of %s or less", fix.Subject, x.Time.Down())
 		}
-		fix = p.callFix(x.Leg, "optional", "true")
-		_, _, _, w := p.call(x.Leg)
-		fix.With = []diag.Fix{p.limitFix(x.Leg, "timeout", w.Timeout, "most", x.Time)}
-		return fmt.Sprintf("`%s` optional with a timeout of %s or less", id, x.Time.Down()), fix
 	case solver.FixParallel:
-		other := p.Graph.LegName(x.Other)
-		return fmt.Sprintf("`%s` and `%s` in parallel", id, other), p.callFix(x.Leg, "parallel", other)
+		text = fmt.Sprintf("`%s` and `%s` in parallel", fix.Subject, fix.To)
 	case solver.FixDrop:
-		return fmt.Sprintf("`%s` dropped or cached", id), p.callFix(x.Leg, "call", "")
+		text = fmt.Sprintf("`%s` dropped or cached", fix.Subject)
 	case solver.FixLatency:
-		fix = p.latencyFix(x)
-		return fmt.Sprintf("a latency of %s or less for `%s`", x.Time.Down(), fix.Subject), fix
+		var names []string // where it is written
+		for _, set := range settings {
+			names = append(names, "`"+set.Subject+"`")
+		}
+		text = fmt.Sprintf("a latency of %s or less for %s", x.Time.Down(), sentence(names, "and"))
+	case solver.FixSLO:
+		text = fmt.Sprintf("an slo of %s or more", x.Time.Up())
 	}
-	e := &p.Plan.Entrypoints[p.Graph.Roots[r].Entrypoint]
-	return fmt.Sprintf("an slo of %s or more", x.Time.Up()), diag.Fix{
-		Subject: e.Name, Key: "slo", At: e.SLO.Span(), From: e.SLO.V.String(), Bound: "least", To: x.Time.Up().String(),
-	}
-}
-
-// latencyFix changes the latency that sizes a call where it is written: on the call, or on its callee for all calls
-// that take it from there.
-func (p *Pass) latencyFix(x solver.RootFix) diag.Fix {
-	_, _, c, _ := p.call(x.Leg)
-	at := p.percentile(x.Leg)
-	latency, used, _ := c.Latency.Quantile(at)
-	f := diag.Fix{Subject: c.ID, Key: "latency", At: latency.Span(), From: latency.V.String(), Bound: "most", To: x.Time.Down().String()}
-	s := &p.Plan.Services[c.To]
-	if of, _, _ := s.Latency.Quantile(at); of.From == latency.From && of.From != nil {
-		f.Subject = s.Name
-	}
-	switch is := func(pt model.Point) bool { return pt.P == used && pt.V == latency }; {
-	case c.Latency.Exact.Set():
-	case latency == c.Latency.Max:
-		f.Key += ".max"
-	case slices.ContainsFunc(c.Latency.Points, is):
-		f.Key += "." + used.Percentile()
-	default: // a histogram has no such key
-		f.At, f.From = c.At, ""
-	}
-	if f.At.Nowhere() {
-		f.At = c.At
-	}
-	return f
+	return text, fix
 }
 
 // pairText words two changes made together.
@@ -243,13 +203,4 @@ func (p *Pass) pairText(r int32, x solver.RootFix) string {
 	a, _ := p.rootFix(r, first)
 	b, _ := p.rootFix(r, *x.With)
 	return a + " with " + b
-}
-
-func (p *Pass) callFix(l solver.LegID, key, to string) diag.Fix {
-	_, _, c, _ := p.call(l)
-	f := diag.Fix{Subject: p.Graph.LegName(l), Key: key, At: c.At, To: to}
-	if key == "optional" {
-		f.From = strconv.FormatBool(c.Optional.Or(false))
-	}
-	return f
 }
